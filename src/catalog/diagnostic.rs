@@ -1,0 +1,164 @@
+//! What was wrong with a source, where, and what it cost.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::json::Pointer;
+
+/// One finding about a source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// What kind of fault.
+    pub code: DiagnosticCode,
+    /// What it costs.
+    pub severity: Severity,
+    /// The document, as the operator named it.
+    pub document: String,
+    /// Where in the document.
+    pub at: Pointer,
+    /// What is wrong and what to do, in a sentence.
+    pub message: String,
+}
+
+/// What a diagnostic costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Nothing is lost, but something may not be meant.
+    Warning,
+    /// One operation (or one source that could not be read at all) is left out; the others serve.
+    Dropped,
+    /// The catalogue is refused.
+    Fatal,
+}
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $name:ident => $text:literal,)+) => {
+        /// The kinds of finding, in wire spelling by [`DiagnosticCode::as_str`].
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum DiagnosticCode { $($(#[doc = $doc])+ $name,)+ }
+
+        impl DiagnosticCode {
+            /// Every code, in the order of the table in `docs/diagnostics.md`.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)+];
+
+            /// The code on the wire.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)+ }
+            }
+
+            /// What the code means, in the words of its documentation.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$name => concat!($($doc, "\n",)+).trim_ascii(),)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The source could not be opened or read.
+    UnreadableSource => "unreadable_source",
+    /// The source is larger than the limit.
+    SourceTooLarge => "source_too_large",
+    /// The text is neither JSON nor YAML.
+    NotParseable => "not_parseable",
+    /// The document nests deeper than the limit.
+    TooDeep => "too_deep",
+    /// The text parses but is no OpenAPI or Swagger document.
+    NotOpenapi => "not_openapi",
+    /// The document's OpenAPI version is not one that is read.
+    UnsupportedVersion => "unsupported_version",
+    /// The document publishes no operation.
+    NoOperations => "no_operations",
+    /// A key stands twice in one object; the last one counts.
+    DuplicateKey => "duplicate_key",
+    /// A line of a JSON Lines catalogue is not an entry.
+    BadEntry => "bad_entry",
+    /// A name that is taken as it is stands twice in the catalogue; the first one counts.
+    DuplicateName => "duplicate_name",
+    /// Two operations would have had the same name; each was given its longer one.
+    NameCollision => "name_collision",
+    /// An operation id is used by several operations of the document.
+    DuplicateOperationId => "duplicate_operation_id",
+    /// A part of the document is not of the kind OpenAPI says.
+    Malformed => "malformed",
+    /// A reference leads nowhere.
+    UnresolvableRef => "unresolvable_ref",
+    /// A reference leads to itself without ever reaching a value.
+    CyclicRef => "cyclic_ref",
+    /// A reference leaves the document, which is not followed here.
+    ExternalRefBlocked => "external_ref_blocked",
+    /// The body is of a media type that cannot be written.
+    UnsupportedMediaType => "unsupported_media_type",
+    /// A parameter is of a kind or style that cannot be written.
+    UnsupportedParameter => "unsupported_parameter",
+    /// A placeholder of the route has no path parameter.
+    MissingPathParameter => "missing_path_parameter",
+    /// A parameter that belongs to the transport or to credentials is no argument.
+    ParameterDropped => "parameter_dropped",
+    /// A body member and a parameter share a name; the body became one argument.
+    ArgumentCollision => "argument_collision",
+    /// No absolute server URL is known; the operation can be found but not called.
+    NoServer => "no_server",
+    /// A schema keyword could not be carried over with its whole meaning.
+    SchemaLossy => "schema_lossy",
+    /// Two equally sharp selection rules disagree.
+    AmbiguousSelection => "ambiguous_selection",
+}
+
+impl Serialize for DiagnosticCode {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(self.as_str())
+    }
+}
+
+impl fmt::Display for DiagnosticCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Warning => "warning",
+            Self::Dropped => "dropped",
+            Self::Fatal => "fatal",
+        })
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    /// One line: document, pointer, severity, code, message.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}#{}: {}[{}]: {}",
+            self.document, self.at, self.severity, self.code, self.message
+        )
+    }
+}
+
+/// How many operations a set of sources held and what became of them:
+/// `found = published + dropped + not selected`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Operations met in the sources.
+    pub found: u64,
+    /// Those that selection kept.
+    pub selected: u64,
+    /// Those that became tools.
+    pub published: u64,
+    /// Selected ones left out with a diagnostic.
+    pub dropped: u64,
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.found += other.found;
+        self.selected += other.selected;
+        self.published += other.published;
+        self.dropped += other.dropped;
+    }
+}

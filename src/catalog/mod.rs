@@ -1,0 +1,38 @@
+//! The catalogue: documents and JSON Lines become operations, each with the definition an agent reads.
+//!
+//! Owns: operation, definition, version, card, request template; reading sources; names, selection,
+//! arguments, schemas, diagnostics. Must never do index work, fetch other than through a loader that is
+//! handed in, or know a caller.
+
+mod card;
+mod definition;
+mod diagnostic;
+mod operation;
+mod security;
+mod template;
+
+pub use card::Card;
+pub use definition::{Annotations, Definition};
+pub use diagnostic::{Counts, Diagnostic, DiagnosticCode, Severity};
+pub use operation::{Operation, SearchText};
+pub use security::{SchemeUse, Security};
+pub use template::{
+    Body, BodyShape, CollectionSeparator, Location, Member, Parameter, RequestTemplate, Style,
+};
+
+/// Where operations go while sources are read: the index builder, a counter, a list in a test.
+///
+/// Operations arrive one document at a time and are dropped by the reader as soon as they are handed
+/// over, so memory follows the largest document.
+pub trait Sink {
+    /// Takes one operation and answers its ordinal in the order of arrival, from 0.
+    fn operation(&mut self, operation: Operation) -> Result<u32, SinkError>;
+
+    /// Gives an operation that was taken earlier another name (two documents' names met).
+    fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), SinkError>;
+}
+
+/// A sink could not take an operation; reading stops.
+#[derive(Debug, thiserror::Error)]
+#[error("the operation could not be stored")]
+pub struct SinkError(#[source] pub Box<dyn std::error::Error + Send + Sync>);

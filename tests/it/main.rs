@@ -1,0 +1,4 @@
+//! Everything that crosses a room, linked once.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod fixtures;
