@@ -6,6 +6,12 @@
 
 mod code;
 mod door;
+mod envelope;
+mod narrowing;
+mod page;
 
 pub use code::Code;
-pub use door::ToolResult;
+pub use door::{Budget, BudgetTooSmall, ToolResult, emit};
+pub use envelope::{Envelope, ErrorEnvelope};
+pub use narrowing::narrowing_arguments;
+pub use page::{Results, SearchPage, definition_object};

@@ -1,0 +1,532 @@
+//! The builder: takes operations in any order, writes one immutable generation in name order.
+
+use std::collections::HashMap;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+use tantivy::directory::{RamDirectory, TerminatingWrite, WritePtr};
+use tantivy::{Directory, Index, IndexSettings};
+
+use super::directory::{BuildDirectory, CARDS_FILE, DEFINITIONS_FILE};
+use super::manifest::{FORMAT_VERSION, MANIFEST_FILE, Manifest, SegmentEntry};
+use super::records::{RecordWriter, train};
+use super::schema::{Fields, TOKENIZER_VERSION};
+use super::segment::{Entry, SegmentDocument, write_segments};
+use super::vocabulary::{Interner, PrefixTerms, indexed_front};
+use super::{FieldName, IndexError, Reader};
+use crate::catalog::{Card, Operation, SearchText, Security, Sink, SinkError};
+use crate::text::{fold, for_each_token};
+
+/// The most operations one generation takes: document numbers are 32 bits and the engine keeps the top one.
+const OPERATIONS_MAX: u32 = i32::MAX as u32;
+
+/// At most this many records are read to train the dictionary of the definition store.
+const DICTIONARY_SAMPLES_MAX: usize = 4_000;
+
+/// How a generation is built.
+#[derive(Debug, Clone, Copy)]
+pub struct BuildOptions {
+    /// Into how many segments the documents are split; results are the same for any number.
+    pub segments: usize,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        Self { segments: 1 }
+    }
+}
+
+/// What was built.
+#[derive(Debug)]
+pub struct Built {
+    /// The generation, open.
+    pub reader: Reader,
+    /// Size of all its files in bytes; 0 in memory.
+    pub bytes: u64,
+    /// Distinct words of the vocabulary.
+    pub words: usize,
+}
+
+/// Collects operations and builds a generation from them.
+pub struct Builder {
+    target: Target,
+    options: BuildOptions,
+    spool: Spool,
+    words: Interner,
+    tags: Interner,
+    audiences: HashMap<Security, u32>,
+    documents: Vec<Document>,
+    entries: Vec<Entry>,
+    tag_lists: Vec<u32>,
+}
+
+enum Target {
+    Memory(RamDirectory),
+    Disk(BuildDirectory),
+}
+
+struct Document {
+    name: String,
+    entries: std::ops::Range<usize>,
+    tags: std::ops::Range<usize>,
+    len2: u32,
+    audience: u32,
+    record: SpoolPlace,
+}
+
+impl Builder {
+    /// Builds into memory.
+    pub fn in_memory(options: BuildOptions) -> Self {
+        Self::new(
+            Target::Memory(RamDirectory::create()),
+            Spool::Memory(Vec::new()),
+            options,
+        )
+    }
+
+    /// Builds into a directory of generations, beside whatever serves there; nothing is visible to others
+    /// until [`Self::finish`] has switched to the new generation.
+    pub fn on_disk(out: &Path, options: BuildOptions) -> Result<Self, IndexError> {
+        let directory = BuildDirectory::create(out)?;
+        let spool = Spool::file(&directory.spool_path())?;
+        Ok(Self::new(Target::Disk(directory), spool, options))
+    }
+
+    fn new(target: Target, spool: Spool, options: BuildOptions) -> Self {
+        Self {
+            target,
+            options,
+            spool,
+            words: Interner::default(),
+            tags: Interner::default(),
+            audiences: HashMap::new(),
+            documents: Vec::new(),
+            entries: Vec::new(),
+            tag_lists: Vec::new(),
+        }
+    }
+
+    /// How many operations were taken.
+    pub fn len(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// Whether none was taken yet.
+    pub fn is_empty(&self) -> bool {
+        self.documents.is_empty()
+    }
+
+    /// Takes one operation; answers its ordinal in order of arrival.
+    pub fn push(&mut self, operation: &Operation) -> Result<u32, IndexError> {
+        let ordinal = u32::try_from(self.documents.len())
+            .ok()
+            .filter(|&ordinal| ordinal < OPERATIONS_MAX)
+            .ok_or(IndexError::TooMany {
+                max: OPERATIONS_MAX,
+            })?;
+        let document = self.document(operation)?;
+        self.documents.push(document);
+        Ok(ordinal)
+    }
+
+    /// Gives an operation that was taken another name.
+    pub fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), IndexError> {
+        let Some(old) = self.documents.get(ordinal as usize) else {
+            return Ok(());
+        };
+        let record = self.spool.read(&old.record)?;
+        let mut operation = decode(&record.operation, "spool")?;
+        name.clone_into(&mut operation.definition.name);
+        let document = self.document(&operation)?;
+        self.documents[ordinal as usize] = document;
+        Ok(())
+    }
+
+    fn document(&mut self, operation: &Operation) -> Result<Document, IndexError> {
+        let audiences = u32::try_from(self.audiences.len()).unwrap_or(u32::MAX);
+        let audience = *self
+            .audiences
+            .entry(operation.security.clone())
+            .or_insert(audiences);
+        let first_tag = self.tag_lists.len();
+        for tag in &operation.tags {
+            let tag = self.tags.intern(&fold(tag));
+            if !self.tag_lists[first_tag..].contains(&tag) {
+                self.tag_lists.push(tag);
+            }
+        }
+        let (entries, len2) = self.tokenize(&operation.search_text());
+        Ok(Document {
+            name: operation.definition.name.clone(),
+            entries,
+            tags: first_tag..self.tag_lists.len(),
+            len2,
+            audience,
+            record: self.spool.write(&Record::of(operation)?)?,
+        })
+    }
+
+    fn tokenize(&mut self, text: &SearchText<'_>) -> (std::ops::Range<usize>, u32) {
+        let mut seen: Vec<(u32, u8)> = Vec::new();
+        let mut read = |field: FieldName, text: &str| {
+            for_each_token(text, |token| {
+                seen.push((self.words.intern(indexed_front(token)), field.ordinal()));
+            });
+        };
+        read(FieldName::Name, text.name);
+        read(FieldName::Description, text.description);
+        text.search_terms
+            .iter()
+            .for_each(|text| read(FieldName::SearchTerms, text));
+        text.tags
+            .iter()
+            .for_each(|text| read(FieldName::Tags, text));
+        text.route
+            .iter()
+            .for_each(|text| read(FieldName::Route, text));
+        text.alternate_routes
+            .iter()
+            .for_each(|text| read(FieldName::Route, text));
+        text.parameters
+            .iter()
+            .for_each(|text| read(FieldName::Parameters, text));
+        seen.sort_unstable();
+        let start = self.entries.len();
+        let mut len2 = 0u32;
+        for run in seen.chunk_by(|a, b| a == b) {
+            let (token, field) = run[0];
+            let count = u32::try_from(run.len()).unwrap_or(u32::MAX);
+            let weight2 = FieldName::ALL[usize::from(field)].weight2();
+            len2 = len2.saturating_add(weight2.saturating_mul(count));
+            self.entries.push(Entry {
+                token,
+                count,
+                field,
+            });
+        }
+        (start..self.entries.len(), len2)
+    }
+
+    /// Writes the generation and opens it. On disk it becomes the current one.
+    pub fn finish(mut self) -> Result<Built, IndexError> {
+        let order = self.name_order()?;
+        let directory: Box<dyn Directory> = match &self.target {
+            Target::Memory(directory) => Box::new(directory.clone()),
+            Target::Disk(build) => build.open()?,
+        };
+        let revision = self.write_records(&*directory, &order)?;
+
+        let mut audiences = vec![Security::default(); self.audiences.len()];
+        for (security, &number) in &self.audiences {
+            audiences[number as usize] = security.clone();
+        }
+        // Facet terms must come sorted; tags were numbered as they arrived.
+        let sorted_tags = self.tags.sorted();
+        let mut tag_rank = vec![0u32; sorted_tags.len()];
+        for (rank, (_, tag)) in (0u32..).zip(&sorted_tags) {
+            tag_rank[*tag as usize] = rank;
+        }
+        for tag in &mut self.tag_lists {
+            *tag = tag_rank[*tag as usize];
+        }
+        let tag_terms: Vec<&str> = sorted_tags.iter().map(|(tag, _)| *tag).collect();
+        let documents: Vec<_> = order
+            .iter()
+            .map(|&ordinal| {
+                let document = &self.documents[ordinal];
+                SegmentDocument {
+                    entries: &self.entries[document.entries.clone()],
+                    len2: document.len2,
+                    audience: document.audience,
+                    tags: &self.tag_lists[document.tags.clone()],
+                }
+            })
+            .collect();
+        let per_segment = documents
+            .len()
+            .div_ceil(self.options.segments.max(1))
+            .max(1);
+        let slices: Vec<_> = documents.chunks(per_segment).collect();
+        let fields = Fields::new();
+        let terms = PrefixTerms::new(&self.words);
+        let index = Index::create(
+            directory.clone(),
+            fields.schema.clone(),
+            IndexSettings::default(),
+        )
+        .map_err(IndexError::engine("create an index"))?;
+        let ids = write_segments(&index, &fields, &terms, &tag_terms, &slices)?;
+        drop(index);
+
+        let manifest = Manifest {
+            format: FORMAT_VERSION,
+            tokenizer: TOKENIZER_VERSION,
+            operations: u32::try_from(documents.len()).unwrap_or(u32::MAX),
+            len2_total: documents
+                .iter()
+                .map(|document| u64::from(document.len2))
+                .sum(),
+            revision,
+            segments: ids
+                .into_iter()
+                .zip(&slices)
+                .map(|(id, slice)| SegmentEntry {
+                    id,
+                    operations: u32::try_from(slice.len()).unwrap_or(u32::MAX),
+                })
+                .collect(),
+            audiences,
+            files: Vec::new(),
+        };
+        let words = self.words.len();
+        let Self { target, spool, .. } = self;
+        drop(spool);
+        match target {
+            Target::Memory(_) => {
+                directory
+                    .atomic_write(Path::new(MANIFEST_FILE), &manifest.to_bytes())
+                    .map_err(IndexError::file("write", MANIFEST_FILE))?;
+                Ok(Built {
+                    reader: Reader::open(directory)?,
+                    bytes: 0,
+                    words,
+                })
+            }
+            Target::Disk(build) => {
+                drop(directory);
+                let (path, bytes) = build.publish(manifest)?;
+                Ok(Built {
+                    reader: super::directory::open_generation(&path)?,
+                    bytes,
+                    words,
+                })
+            }
+        }
+    }
+
+    /// Places in arrival order, sorted by name by code point; two equal names are refused.
+    fn name_order(&self) -> Result<Vec<usize>, IndexError> {
+        let mut order: Vec<usize> = (0..self.documents.len()).collect();
+        order.sort_unstable_by(|&a, &b| self.documents[a].name.cmp(&self.documents[b].name));
+        for pair in order.windows(2) {
+            let name = &self.documents[pair[0]].name;
+            if *name == self.documents[pair[1]].name {
+                return Err(IndexError::DuplicateName { name: name.clone() });
+            }
+        }
+        Ok(order)
+    }
+
+    /// Writes definitions and cards in name order; answers the revision over all of it.
+    fn write_records(
+        &mut self,
+        directory: &dyn Directory,
+        order: &[usize],
+    ) -> Result<String, IndexError> {
+        let create = |name: &'static str| -> Result<WritePtr, IndexError> {
+            directory.open_write(Path::new(name)).map_err(|error| {
+                IndexError::engine("create a record file")(tantivy::TantivyError::from(error))
+            })
+        };
+        let step = order.len().div_ceil(DICTIONARY_SAMPLES_MAX).max(1);
+        let mut samples = Vec::new();
+        for &ordinal in order.iter().step_by(step) {
+            samples.push(self.spool.read(&self.documents[ordinal].record)?.stored());
+        }
+        let dictionary = train(&samples);
+        drop(samples);
+        let mut definitions = RecordWriter::compressed(create(DEFINITIONS_FILE)?, dictionary)
+            .map_err(IndexError::file("write", DEFINITIONS_FILE))?;
+        let mut cards = RecordWriter::plain(create(CARDS_FILE)?);
+        let mut digest = Sha256::new();
+        for &ordinal in order {
+            let record = self.spool.read(&self.documents[ordinal].record)?;
+            digest.update((record.operation.len() as u64).to_le_bytes());
+            digest.update(&record.operation);
+            definitions
+                .push(&record.stored())
+                .map_err(IndexError::file("write", DEFINITIONS_FILE))?;
+            cards
+                .push(&record.card)
+                .map_err(IndexError::file("write", CARDS_FILE))?;
+        }
+        for (name, out) in [
+            (DEFINITIONS_FILE, definitions.finish()),
+            (CARDS_FILE, cards.finish()),
+        ] {
+            out.and_then(TerminatingWrite::terminate)
+                .map_err(IndexError::file("write", name))?;
+        }
+        Ok(digest
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect())
+    }
+}
+
+impl Sink for Builder {
+    fn operation(&mut self, operation: Operation) -> Result<u32, SinkError> {
+        self.push(&operation)
+            .map_err(|error| SinkError(Box::new(error)))
+    }
+
+    fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), SinkError> {
+        Self::rename(self, ordinal, name).map_err(|error| SinkError(Box::new(error)))
+    }
+}
+
+/// Bytes of a version at the front of a stored definition.
+pub(super) const VERSION_BYTES: usize = 16;
+
+/// What is kept of an operation: its JSON, the version of its definition, its card.
+struct Record {
+    version: String,
+    operation: Vec<u8>,
+    card: Vec<u8>,
+}
+
+impl Record {
+    fn of(operation: &Operation) -> Result<Self, IndexError> {
+        let unwritable = |error: serde_json::Error| IndexError::damaged("spool", error.to_string());
+        let card = Card::of(&operation.definition);
+        // The name stands in front so that looking a name up compares bytes and parses nothing.
+        let name = card.name.as_bytes();
+        let mut bytes = u32::try_from(name.len())
+            .unwrap_or(u32::MAX)
+            .to_le_bytes()
+            .to_vec();
+        bytes.extend_from_slice(name);
+        serde_json::to_writer(&mut bytes, &card).map_err(unwritable)?;
+        Ok(Self {
+            version: operation.definition.version(),
+            operation: serde_json::to_vec(operation).map_err(unwritable)?,
+            card: bytes,
+        })
+    }
+
+    /// The record of the definition store: version, then the operation.
+    fn stored(&self) -> Vec<u8> {
+        [self.version.as_bytes(), &self.operation].concat()
+    }
+}
+
+/// Reads an operation back from its JSON.
+pub(super) fn decode(bytes: &[u8], file: &'static str) -> Result<Operation, IndexError> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    // Documents nest up to the catalogue's own limit, which was enforced when they were read.
+    reader.disable_recursion_limit();
+    serde::Deserialize::deserialize(&mut reader)
+        .map_err(|error: serde_json::Error| IndexError::damaged(file, error.to_string()))
+}
+
+/// Where records wait until their order is known.
+enum Spool {
+    Memory(Vec<u8>),
+    File {
+        file: std::io::BufWriter<std::fs::File>,
+        path: std::path::PathBuf,
+        end: u64,
+        /// Whether the file stands where the next record goes; reading moves it.
+        at_end: bool,
+    },
+}
+
+struct SpoolPlace {
+    at: u64,
+    operation_bytes: u32,
+    card_bytes: u32,
+}
+
+impl Spool {
+    fn file(path: &Path) -> Result<Self, IndexError> {
+        let file = std::fs::File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(path)
+            .map_err(IndexError::file("create", path))?;
+        Ok(Self::File {
+            file: std::io::BufWriter::with_capacity(1 << 20, file),
+            path: path.to_owned(),
+            end: 0,
+            at_end: true,
+        })
+    }
+
+    fn write(&mut self, record: &Record) -> Result<SpoolPlace, IndexError> {
+        let parts = [record.version.as_bytes(), &record.operation, &record.card];
+        let at = match self {
+            Self::Memory(bytes) => {
+                let at = bytes.len() as u64;
+                for part in parts {
+                    bytes.extend_from_slice(part);
+                }
+                at
+            }
+            Self::File {
+                file,
+                path,
+                end,
+                at_end,
+            } => {
+                let at = *end;
+                if !*at_end {
+                    file.seek(SeekFrom::Start(at))
+                        .map_err(IndexError::file("write", &*path))?;
+                    *at_end = true;
+                }
+                for part in parts {
+                    file.write_all(part)
+                        .map_err(IndexError::file("write", &*path))?;
+                    *end += part.len() as u64;
+                }
+                at
+            }
+        };
+        let size = |bytes: &[u8]| {
+            u32::try_from(bytes.len())
+                .map_err(|_| IndexError::damaged("spool", "an operation is over 4 GiB"))
+        };
+        Ok(SpoolPlace {
+            at,
+            operation_bytes: size(&record.operation)?,
+            card_bytes: size(&record.card)?,
+        })
+    }
+
+    fn read(&mut self, place: &SpoolPlace) -> Result<Record, IndexError> {
+        let total = VERSION_BYTES + place.operation_bytes as usize + place.card_bytes as usize;
+        let mut bytes = vec![0; total];
+        match self {
+            Self::Memory(all) => {
+                let at = usize::try_from(place.at).unwrap_or(usize::MAX);
+                let slice = all
+                    .get(at..at.saturating_add(total))
+                    .ok_or_else(|| IndexError::damaged("spool", "a record is missing"))?;
+                bytes.copy_from_slice(slice);
+            }
+            Self::File {
+                file, path, at_end, ..
+            } => {
+                *at_end = false;
+                file.flush()
+                    .and_then(|()| {
+                        let file = file.get_mut();
+                        file.seek(SeekFrom::Start(place.at))?;
+                        file.read_exact(&mut bytes)
+                    })
+                    .map_err(IndexError::file("read", &*path))?;
+            }
+        }
+        let card = bytes.split_off(VERSION_BYTES + place.operation_bytes as usize);
+        let operation = bytes.split_off(VERSION_BYTES);
+        let version = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Record {
+            version,
+            operation,
+            card,
+        })
+    }
+}
