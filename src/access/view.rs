@@ -84,6 +84,11 @@ impl View {
         }
     }
 
+    /// Whether the caller's grant is known not to hold what operations of this audience ask.
+    pub fn denies(&self, audience: u32) -> bool {
+        self.decision(audience) == Decision::Deny
+    }
+
     /// Which audiences are shown, in audience order: the clause the index filters by.
     pub fn shown(&self) -> Vec<bool> {
         (0..self.decisions.len())

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::Code;
 use super::narrowing::{FIXED_SENTENCE, narrowing_arguments};
 use super::page::{SearchPage, definition_object};
-use super::Code;
 use crate::access::Visible;
 use crate::catalog::Definition;
 use crate::invoke::{Answer, AnswerBody, ArgumentError, Failure, Oversize, Shape};
@@ -81,7 +81,9 @@ impl From<&ArgumentError> for ErrorEnvelope {
     fn from(error: &ArgumentError) -> Self {
         let fields = error.fields.iter();
         Self {
-            fields: fields.map(|(name, message)| (Some(name.clone()), message.clone())).collect(),
+            fields: fields
+                .map(|(name, message)| (Some(name.clone()), message.clone()))
+                .collect(),
             ..Self::new(error.fault.into(), error.message.clone())
         }
     }
@@ -112,7 +114,9 @@ impl Envelope<'_> {
     pub(super) fn to_json(&self) -> String {
         match self {
             Self::Page(page) => page.to_json(),
-            Self::Definition(definition) => Value::Object(definition_object(definition)).to_string(),
+            Self::Definition(definition) => {
+                Value::Object(definition_object(definition)).to_string()
+            }
             Self::Answer { answer, .. } => answer_json(answer),
             Self::Oversize {
                 oversize, limit, ..
@@ -147,7 +151,10 @@ impl Envelope<'_> {
                 ("query", "Search for something more particular."),
                 ("limit", "Ask for fewer results."),
                 ("detail", "Ask for cards instead of schemas."),
-                ("tags", "Require a tag; the answer of a smaller search lists them."),
+                (
+                    "tags",
+                    "Require a tag; the answer of a smaller search lists them.",
+                ),
             ]
             .map(|(name, message)| (name.to_owned(), Some(message.to_owned())))
             .into(),
@@ -220,7 +227,10 @@ fn error_json(error: &ErrorEnvelope) -> String {
 /// them, and where the names do not fit either, they are left out.
 pub(super) fn refusal(envelope: &Envelope<'_>, bytes: u64, limit: usize) -> String {
     let narrowing = envelope.narrowing();
-    let fixed = narrowing.iter().map(|(name, _)| (name.clone(), None)).collect();
+    let fixed = narrowing
+        .iter()
+        .map(|(name, _)| (name.clone(), None))
+        .collect();
     let over = matches!(envelope, Envelope::Oversize { oversize, .. } if oversize.over);
     let write = |fields: &[(String, Option<String>)]| {
         let mut shape = Map::new();
@@ -247,7 +257,10 @@ pub(super) fn refusal(envelope: &Envelope<'_>, bytes: u64, limit: usize) -> Stri
                 "the answer is {than}{bytes} bytes and the limit is {limit}; nothing of it was kept: {advice}"
             )),
         );
-        object.insert("retryable".into(), json!(Code::ResponseTooLarge.retryable()));
+        object.insert(
+            "retryable".into(),
+            json!(Code::ResponseTooLarge.retryable()),
+        );
         object.insert(
             "payload".into(),
             json!({"bytes": bytes, "limit": limit, "shape": shape}),

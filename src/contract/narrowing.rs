@@ -5,7 +5,9 @@ use serde_json::Value;
 use crate::text::tokens;
 
 /// Arguments that say how much: named first.
-const CARDINALITY: [&str; 8] = ["limit", "top", "take", "max", "count", "size", "page", "per"];
+const CARDINALITY: [&str; 8] = [
+    "limit", "top", "take", "max", "count", "size", "page", "per",
+];
 
 /// Arguments that say which.
 const SELECTION: [&str; 14] = [
@@ -25,7 +27,8 @@ pub fn narrowing_arguments(input_schema: &Value) -> Vec<(String, Option<String>)
     let Some(Value::Object(properties)) = input_schema.get("properties") else {
         return Vec::new();
     };
-    let words = |list: &[&str]| -> Vec<String> { list.iter().flat_map(|word| tokens(word)).collect() };
+    let words =
+        |list: &[&str]| -> Vec<String> { list.iter().flat_map(|word| tokens(word)).collect() };
     let cardinality = words(&CARDINALITY);
     let selection = words(&SELECTION);
     let mut first = Vec::new();
