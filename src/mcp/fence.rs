@@ -172,7 +172,7 @@ mod tests {
 
     use super::*;
 
-    fn headers(name: header::HeaderName, values: &[&str]) -> HeaderMap {
+    fn headers(name: &header::HeaderName, values: &[&str]) -> HeaderMap {
         let mut map = HeaderMap::new();
         for value in values {
             map.append(name.clone(), HeaderValue::from_str(value).unwrap());
@@ -181,11 +181,11 @@ mod tests {
     }
 
     fn host_passes(allowed: &Allowed, values: &[&str]) -> bool {
-        allowed.admits_host(&Uri::from_static("/mcp"), &headers(header::HOST, values))
+        allowed.admits_host(&Uri::from_static("/mcp"), &headers(&header::HOST, values))
     }
 
     fn origin_passes(allowed: &Allowed, values: &[&str]) -> bool {
-        allowed.admits_origin(&headers(header::ORIGIN, values))
+        allowed.admits_origin(&headers(&header::ORIGIN, values))
     }
 
     #[test]
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn the_target_of_the_request_is_a_host_too() {
         let target = Uri::from_static("http://evil.com/mcp");
-        let named = headers(header::HOST, &["localhost"]);
+        let named = headers(&header::HOST, &["localhost"]);
         assert!(!Allowed::Loopback.admits_host(&target, &named));
         let target = Uri::from_static("http://localhost/mcp");
         assert!(Allowed::Loopback.admits_host(&target, &HeaderMap::new()));

@@ -80,12 +80,11 @@ where
         running.tasks.shutdown().await;
     }
     // Every sender is gone: the writer ends when it has written what is queued.
-    let written = match timeout(drain_deadline, &mut writer).await {
-        Ok(written) => finished(written),
-        Err(_) => {
-            writer.abort();
-            Err(StdioError::Write(io::ErrorKind::TimedOut.into()))
-        }
+    let written = if let Ok(written) = timeout(drain_deadline, &mut writer).await {
+        finished(written)
+    } else {
+        writer.abort();
+        Err(StdioError::Write(io::ErrorKind::TimedOut.into()))
     };
     read.and(written)
 }
@@ -163,7 +162,7 @@ impl Client {
                 Line::End => return Ok(()),
                 Line::TooLong => {
                     self.refuse(None, &Refusal::TooLarge(self.line_bytes_max))
-                        .await
+                        .await;
                 }
                 Line::Whole(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => {}
                 Line::Whole(bytes) => self.take(&bytes).await,

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     const SHORT: Duration = Duration::from_millis(30);
-    const LONG: Duration = Duration::from_secs(600);
+    const LONG: Duration = Duration::from_mins(10);
 
     #[tokio::test]
     async fn who_says_nothing_is_cut_off() {
