@@ -10,15 +10,6 @@ pub struct ToolResult {
 }
 
 impl ToolResult {
-    /// A result that passed no door. Only for tests of the rooms that carry results without reading them.
-    #[doc(hidden)]
-    pub fn sample(envelope: &serde_json::Value, is_error: bool) -> Self {
-        Self {
-            text: envelope.to_string(),
-            is_error,
-        }
-    }
-
     /// The JSON text of the content block.
     pub fn text(&self) -> &str {
         &self.text

@@ -96,17 +96,24 @@ impl Dispatcher {
     ) -> Answer {
         let id = request.id.clone();
         let headers = headers.map(Headers);
+        let method = cut(&request.method);
         let era = match era::select(&request, headers) {
             Ok(era) => era,
-            Err((era, refusal)) => return Answer::refused(era, Some(&id), &refusal),
+            Err((era, refusal)) => {
+                tracing::debug!(%method, code = refusal.code(), %refusal, "request refused");
+                return Answer::refused(era, Some(&id), &refusal);
+            }
         };
         // A panic in a surface must cost this request only, not the connection with all its others.
         let handled = AssertUnwindSafe(self.method(era, request, headers, caller)).catch_unwind();
         let outcome = handled.await.unwrap_or_else(|_| {
-            tracing::error!(id = id.as_json(), "a request ended in a panic");
+            tracing::error!(%method, id = id.as_json(), "a request ended in a panic");
             Err(Refusal::Internal)
         });
-        outcome.unwrap_or_else(|refusal| Answer::refused(era, Some(&id), &refusal))
+        outcome.unwrap_or_else(|refusal| {
+            tracing::debug!(%method, code = refusal.code(), %refusal, "request refused");
+            Answer::refused(era, Some(&id), &refusal)
+        })
     }
 
     async fn method(

@@ -12,7 +12,8 @@ use futures_util::future::BoxFuture;
 use http_body_util::BodyExt as _;
 use serde_json::{Map, Value, json};
 use sezzlee::access::Caller;
-use sezzlee::contract::ToolResult;
+use sezzlee::contract::{Budget, Envelope, ErrorEnvelope, ToolResult, emit};
+use sezzlee::invoke::{Answer, AnswerBody};
 use sezzlee::mcp::{Dispatcher, Settings, Stopper};
 use sezzlee::tools::{InvalidCursor, Listing, Surface, UnknownTool};
 use tokio::sync::{Notify, Semaphore, watch};
@@ -62,6 +63,29 @@ impl Fake {
     }
 }
 
+/// A success that holds a body.
+fn answer(body: Option<Value>) -> ToolResult {
+    let answer = Answer {
+        status: 200,
+        body: body.map(AnswerBody::Json),
+        content_type: None,
+        location: None,
+    };
+    let input_schema = json!({});
+    let envelope = Envelope::Answer {
+        answer: &answer,
+        input_schema: &input_schema,
+    };
+    emit(&envelope, Budget::default())
+}
+
+fn failure() -> ToolResult {
+    emit(
+        &Envelope::Error(ErrorEnvelope::unknown_tool()),
+        Budget::default(),
+    )
+}
+
 /// Counts a call as over however it ends.
 struct Over<'a>(&'a Fake);
 
@@ -102,15 +126,15 @@ impl Surface for Fake {
     ) -> BoxFuture<'a, Result<ToolResult, UnknownTool>> {
         async move {
             match name {
-                "search_tools" => Ok(ToolResult::sample(&json!({"echo": arguments}), false)),
-                "load_tool" => Ok(ToolResult::sample(&json!({"error": "unknown_tool"}), true)),
+                "search_tools" => Ok(answer(Some(arguments.into()))),
+                "load_tool" => Ok(failure()),
                 "invoke_tool" => {
                     assert!(!arguments.contains_key("panic"), "asked to panic");
                     let _over = Over(self);
                     self.begun.fetch_add(1, Ordering::SeqCst);
                     self.changed.notify_waiters();
                     self.release.acquire().await.unwrap().forget();
-                    Ok(ToolResult::sample(&json!({"status": 200}), false))
+                    Ok(answer(None))
                 }
                 _ => Err(UnknownTool),
             }

@@ -106,7 +106,7 @@ async fn both_eras_are_answered_line_by_line() {
         "tools/call",
         json!({"name": "search_tools", "arguments": {"a": "\n"}}),
     );
-    assert_snapshot!(client.ask(&call).await, @r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"echo\":{\"a\":\"\\n\"}}"}]}}"#);
+    assert_snapshot!(client.ask(&call).await, @r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"status\":200,\"body\":{\"a\":\"\\n\"}}"}]}}"#);
     let (rest, ended) = client.end().await;
     assert!(rest.is_empty() && ended.is_ok(), "{rest:?} {ended:?}");
 }

@@ -91,16 +91,16 @@ async fn modern_calls() {
         call(json!({"name": "search_tools", "arguments": {"query": "a\"b\n"}})).await, @r#"
         200
         content-type: application/json
-        content-length: 217
+        content-length: 232
 
-        {"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[{"type":"text","text":"{\"echo\":{\"query\":\"a\\\"b\\n\"}}"}],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"example","version":"1.2.3"}}}}
+        {"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[{"type":"text","text":"{\"status\":200,\"body\":{\"query\":\"a\\\"b\\n\"}}"}],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"example","version":"1.2.3"}}}}
         "#);
     assert_snapshot!(call(json!({"name": "load_tool"})).await, @r#"
     200
     content-type: application/json
-    content-length: 224
+    content-length: 333
 
-    {"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[{"type":"text","text":"{\"error\":\"unknown_tool\"}"}],"isError":true,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"example","version":"1.2.3"}}}}
+    {"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[{"type":"text","text":"{\"error\":\"unknown_tool\",\"message\":\"no tool of this name is available; find its exact name with search_tools\",\"retryable\":false}"}],"isError":true,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"example","version":"1.2.3"}}}}
     "#);
     assert_snapshot!(call(json!({"name": "create_order"})).await, @r#"
     200
@@ -119,9 +119,9 @@ async fn modern_calls() {
     assert_snapshot!(call(json!({"name": "search_tools", "arguments": null})).await, @r#"
     200
     content-type: application/json
-    content-length: 194
+    content-length: 209
 
-    {"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[{"type":"text","text":"{\"echo\":{}}"}],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"example","version":"1.2.3"}}}}
+    {"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[{"type":"text","text":"{\"status\":200,\"body\":{}}"}],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"example","version":"1.2.3"}}}}
     "#);
     assert_snapshot!(call(json!({"name": "invoke_tool", "arguments": {"panic": 1}})).await, @r#"
     200
@@ -164,9 +164,9 @@ async fn numbers_of_arguments_and_ids_keep_their_digits() {
     assert_snapshot!(ask(&[], &body).await, @r#"
     200
     content-type: application/json
-    content-length: 167
+    content-length: 182
 
-    {"jsonrpc":"2.0","id":123456789012345678901234567890,"result":{"content":[{"type":"text","text":"{\"echo\":{\"id\":123456789012345678901234567890,\"price\":1.10}}"}]}}
+    {"jsonrpc":"2.0","id":123456789012345678901234567890,"result":{"content":[{"type":"text","text":"{\"status\":200,\"body\":{\"id\":123456789012345678901234567890,\"price\":1.10}}"}]}}
     "#);
 }
 
@@ -232,16 +232,16 @@ async fn legacy_answers() {
     assert_snapshot!(call(json!({"name": "search_tools", "arguments": {}})).await, @r#"
     200
     content-type: application/json
-    content-length: 86
+    content-length: 101
 
-    {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"echo\":{}}"}]}}
+    {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"status\":200,\"body\":{}}"}]}}
     "#);
     assert_snapshot!(call(json!({"name": "load_tool"})).await, @r#"
     200
     content-type: application/json
-    content-length: 116
+    content-length: 225
 
-    {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"error\":\"unknown_tool\"}"}],"isError":true}}
+    {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"error\":\"unknown_tool\",\"message\":\"no tool of this name is available; find its exact name with search_tools\",\"retryable\":false}"}],"isError":true}}
     "#);
     assert_snapshot!(call(json!({"name": "create_order"})).await, @r#"
     200
