@@ -4,4 +4,11 @@
 mod contract;
 mod fixtures;
 mod generation;
+mod mcp_fake;
+mod mcp_http;
+mod mcp_properties;
+mod mcp_refusals;
+mod mcp_server;
+mod mcp_stdio;
+mod mcp_wire;
 mod naive;
