@@ -1,4 +1,7 @@
 //! Everything that crosses a room, linked once.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod demo;
+mod demo_document;
+mod demo_random;
 mod fixtures;
