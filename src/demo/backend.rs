@@ -99,10 +99,8 @@ impl Counter {
                 .write(refusal.with(header::RETRY_AFTER, "1"))
                 .into();
         };
-        let (wait, written) = match self.read(path, request).await {
-            Ok(call) => self.respond(route, &call),
-            Err(refusal) => (Wait::None, route.dialect.write(refusal)),
-        };
+        let call = self.read(path, request).await;
+        let (wait, written) = self.respond(route, call);
         let delay = match wait {
             Wait::None => Duration::ZERO,
             Wait::Report => self.settings.report_delay,
@@ -133,12 +131,12 @@ impl Counter {
         }
     }
 
-    /// Answers a request that was read, with the rows locked: no two requests meet halfway.
-    fn respond(&self, route: &Route, call: &Call) -> (Wait, Written) {
+    /// Answers what was read, with the rows locked: no two requests meet halfway.
+    fn respond(&self, route: &Route, call: Result<Call, Refusal>) -> (Wait, Written) {
         // No desk panics; were one to, the rows are still whole rows.
         let mut shop = self.shop.lock().unwrap_or_else(PoisonError::into_inner);
         let request_id = shop.next_request();
-        let (wait, mut written) = match (route.answer)(&mut shop, call) {
+        let (wait, mut written) = match call.and_then(|call| (route.answer)(&mut shop, &call)) {
             Ok(reply) => (reply.wait, reply.response),
             Err(refusal) => (Wait::None, route.dialect.write(refusal)),
         };

@@ -186,6 +186,7 @@ fn check(file: &str, text: &str) -> Vec<Breach> {
             _ => {}
         }
     }
+    breaches.dedup();
     breaches
 }
 

@@ -437,7 +437,14 @@ async fn tables_fill_up_and_say_so() {
 #[tokio::test]
 async fn what_no_route_takes() {
     let router = backend::router(quick());
-    let status = async |request: Request<Body>| send(&router, request).await.status.as_u16();
+    let status = async |request: Request<Body>| {
+        let answer = send(&router, request).await;
+        // What reached a route has an id, whatever became of it.
+        let missed =
+            [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED].contains(&answer.status);
+        assert_eq!(answer.headers.contains_key("x-request-id"), !missed);
+        answer.status.as_u16()
+    };
     let post = |media_type: &str, body: Vec<u8>| {
         Request::post("/orders")
             .header(header::CONTENT_TYPE, media_type)
