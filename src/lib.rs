@@ -24,10 +24,10 @@ pub mod mcp;
 
 pub mod telemetry;
 
-pub mod config;
-
 pub mod demo;
 
 pub mod server;
+
+pub mod config;
 
 pub mod cli;

@@ -13,6 +13,7 @@ mod reader;
 mod records;
 mod schema;
 mod segment;
+mod spool;
 mod vocabulary;
 
 pub use build::{BuildOptions, Builder, Built};

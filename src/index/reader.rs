@@ -10,7 +10,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{Directory, Index, InvertedIndexReader};
 
 use super::IndexError;
-use super::build::{VERSION_BYTES, decode};
+use super::spool::{VERSION_BYTES, decode};
 use super::directory::{CARDS_FILE, DEFINITIONS_FILE};
 use super::manifest::{MANIFEST_FILE, Manifest};
 use super::records::RecordReader;

@@ -1,7 +1,11 @@
 //! Everything that crosses a room, linked once.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod architecture;
 mod contract;
+mod demo;
+mod demo_document;
+mod demo_random;
 mod fixtures;
 mod generation;
 mod mcp_fake;
@@ -12,3 +16,5 @@ mod mcp_server;
 mod mcp_stdio;
 mod mcp_wire;
 mod naive;
+mod published;
+mod rust_text;
