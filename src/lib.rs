@@ -4,6 +4,8 @@ pub mod json;
 
 pub mod text;
 
+pub mod clock;
+
 pub mod http;
 
 pub mod catalog;

@@ -29,7 +29,10 @@ pub(super) struct DemoArgs {
 
 pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Ended> {
     runtime()?.block_on(async {
-        let shop = demo::start(demo::Settings::default()).await?;
+        let shop = demo::start(demo::Settings {
+            clock: demo::Clock::new(crate::clock::now),
+            ..demo::Settings::default()
+        }).await?;
         let base_url = Url::parse(&shop.base_url())?;
         let source = SourceArgs {
             sources: Vec::new(),
@@ -41,20 +44,19 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Ended> {
         let generations = Arc::new(Generations::new(loaded.reader));
         let listen = ListenArgs {
             listen: (std::net::Ipv4Addr::LOCALHOST, args.port).into(),
-            host: Vec::new(),
-            origin: Vec::new(),
-            allow_anonymous: false,
-            max_body_bytes: 4 * 1024 * 1024,
-            max_connections: 256,
-            max_requests: 64,
+            ..ListenArgs::default()
         };
         let calls = CallArgs {
             deadline: args.deadline,
-            max_calls: 64,
-            allow_private: false,
-            allow_host: Vec::new(),
+            ..CallArgs::default()
         };
-        let gateway = Gateway::new(&generations, &listen, &args.answers, &calls, &source)?;
+        let gateway = Gateway::new(
+            &generations,
+            &listen,
+            &args.answers,
+            &calls,
+            source.base_url.as_ref(),
+        )?;
         let bound = gateway.bind()?;
         line(&what_to_try(
             &format!("http://{}{}", bound.addr(), mcp::PATH),

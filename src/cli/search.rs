@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::Ended;
-use super::catalogue::{Loaded, open};
+use super::catalogue::{Opened, open};
 use super::output::{line, printable};
 use crate::access::{Caller, View, Visible};
 use crate::config::{AnswerArgs, SourceArgs};
@@ -89,12 +89,12 @@ fn read_queries(file: &str) -> anyhow::Result<Vec<String>> {
 
 fn hits<'a>(
     args: &SearchArgs,
-    loaded: &'a Loaded,
+    loaded: &'a Opened,
     query: &str,
 ) -> anyhow::Result<search::Page<'a>> {
     let settings = args.answers.settings()?;
     let view = View::new(
-        loaded.reader.audiences(),
+        loaded.reader().audiences(),
         &Caller::anonymous(),
         settings.on_unknown,
     );
@@ -104,11 +104,11 @@ fn hits<'a>(
         limit: args.limit,
         vocabulary_limit: settings.vocabulary_limit,
     };
-    Ok(search::run(&loaded.reader, &view, query)?)
+    Ok(search::run(loaded.reader(), &view, query)?)
 }
 
 /// What `search_tools` answers, through the same code; scores are added beside it.
-fn answer(args: &SearchArgs, loaded: &Loaded, query: &str) -> anyhow::Result<String> {
+fn answer(args: &SearchArgs, loaded: &Opened, query: &str) -> anyhow::Result<String> {
     let arguments = json!({
         "query": query,
         "limit": args.limit,
@@ -133,7 +133,7 @@ fn answer(args: &SearchArgs, loaded: &Loaded, query: &str) -> anyhow::Result<Str
     Ok(Value::Object(object).to_string())
 }
 
-fn show(args: &SearchArgs, loaded: &Loaded, query: &str, several: bool) -> anyhow::Result<()> {
+fn show(args: &SearchArgs, loaded: &Opened, query: &str, several: bool) -> anyhow::Result<()> {
     let started = Instant::now();
     let page = hits(args, loaded, query)?;
     let took = started.elapsed();
@@ -154,17 +154,17 @@ fn show(args: &SearchArgs, loaded: &Loaded, query: &str, several: bool) -> anyho
 
 fn show_hit(
     args: &SearchArgs,
-    loaded: &Loaded,
+    loaded: &Opened,
     rank: usize,
     hit: &Visible<Hit>,
 ) -> anyhow::Result<()> {
     let Hit { document, score } = *hit.get();
     if args.detail {
-        let (operation, _) = loaded.reader.operation(document)?;
+        let (operation, _) = loaded.reader().operation(document)?;
         let object = Value::Object(operation.definition.to_object());
         return Ok(line(&printable(&serde_json::to_string_pretty(&object)?))?);
     }
-    let card = loaded.reader.card(document)?;
+    let card = loaded.reader().card(document)?;
     let card: Value = serde_json::from_slice(card.json())?;
     let text = |member: &str| printable(card[member].as_str().unwrap_or_default()).replace('\n', " ");
     let score = if args.scores {
@@ -201,8 +201,8 @@ pub(super) struct ExplainArgs {
 
 pub(super) fn explain(args: &ExplainArgs) -> anyhow::Result<Ended> {
     let loaded = open(&args.source)?;
-    let reader = &loaded.reader;
-    let view = loaded.view_of_everything();
+    let reader = loaded.reader();
+    let view = loaded.view();
     let name = match &args.name {
         Some(name) => name.clone(),
         None => {

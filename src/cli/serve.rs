@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
+use url::Url;
 
 use super::Ended;
 use super::catalogue::{self, Loaded};
-use super::output::{grouped, line, stderr_line};
+use super::output::stderr_line;
 use crate::access::Caller;
 use crate::config::{AnswerArgs, CallArgs, ListenArgs, SourceArgs};
 use crate::invoke::Invoker;
@@ -41,8 +42,15 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Ended> {
     let runtime = runtime()?;
     runtime.block_on(async {
         let loaded = load(args).await?;
+        tracing::info!(operations = loaded.reader.len(), "the catalogue is ready");
         let generations = Arc::new(Generations::new(loaded.reader));
-        let gateway = Gateway::new(&generations, &args.listen, &args.answers, &args.calls, &args.source)?;
+        let gateway = Gateway::new(
+            &generations,
+            &args.listen,
+            &args.answers,
+            &args.calls,
+            args.source.base_url.as_ref(),
+        )?;
         let reloads = tokio::spawn(reload_on_hangup(args.clone_for_reload(), generations));
         let ended = if args.stdio {
             gateway.serve_stdio().await
@@ -140,9 +148,9 @@ impl Gateway {
         listen: &ListenArgs,
         answers: &AnswerArgs,
         calls: &CallArgs,
-        source: &SourceArgs,
+        base_url: Option<&Url>,
     ) -> anyhow::Result<Self> {
-        let tools = meta_tools(generations, answers, calls, source)?;
+        let tools = meta_tools(generations, answers, calls, base_url)?;
         Ok(Self {
             dispatcher: Arc::new(Dispatcher::new(Arc::new(tools), listen.protocol()?)),
             server: listen.server()?,
@@ -187,24 +195,10 @@ pub(super) fn meta_tools(
     generations: &Arc<Generations>,
     answers: &AnswerArgs,
     calls: &CallArgs,
-    source: &SourceArgs,
+    base_url: Option<&Url>,
 ) -> anyhow::Result<MetaTools> {
     let settings = answers.settings()?;
-    let client = crate::http::Client::new(calls.client(source.base_url.as_ref())?)?;
+    let client = crate::http::Client::new(calls.client(base_url)?)?;
     let invoker = Invoker::new(client, calls.invoker(settings.budget)?);
     Ok(MetaTools::new(Arc::clone(generations), invoker, settings))
-}
-
-/// Says what serves, in one line of the log.
-pub(super) fn announce(loaded: &Loaded) {
-    tracing::info!(
-        operations = loaded.reader.len(),
-        revision = loaded.reader.manifest().revision.get(..16),
-        "catalogue ready"
-    );
-}
-
-/// Tells a person how many operations there are.
-pub(super) fn greet(operations: u32) -> std::io::Result<()> {
-    line(&format!("{} operations", grouped(u64::from(operations))))
 }

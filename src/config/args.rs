@@ -70,6 +70,25 @@ pub struct AnswerArgs {
     pub on_unknown: OnUnknownArg,
 }
 
+/// The defaults of a group of flags are those its flags declare: there is one place for each.
+macro_rules! default_by_parsing {
+    ($($group:ty),+) => {
+        $(impl Default for $group {
+            fn default() -> Self {
+                use clap::{Args as _, FromArgMatches as _};
+                let command = <$group>::augment_args(clap::Command::new("defaults"));
+                let parsed = command.get_matches_from(["defaults"]);
+                match <$group>::from_arg_matches(&parsed) {
+                    Ok(group) => group,
+                    Err(error) => error.exit(),
+                }
+            }
+        })+
+    };
+}
+
+default_by_parsing!(AnswerArgs, CallArgs, ListenArgs);
+
 /// What happens to operations whose decision is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnUnknownArg {
@@ -151,7 +170,7 @@ impl CallArgs {
         Ok(invoke::Settings {
             deadline: (self.deadline > 0.0).then(|| Duration::from_secs_f64(self.deadline)),
             budget_bytes: budget.bytes(),
-            calls_per_backend_max: self.max_calls,
+            in_flight_max: self.max_calls,
             ..invoke::Settings::default()
         })
     }

@@ -16,9 +16,10 @@ use std::path::{Path, PathBuf};
 use crate::rust_text::{self, Token};
 
 /// Every room, in order: each may use those before it.
-const ROOMS: [&str; 16] = [
+const ROOMS: [&str; 17] = [
     "json",
     "text",
+    "clock",
     "http",
     "catalog",
     "index",
@@ -71,13 +72,13 @@ const CALLS_OF_ROOMS: [(&[&str], &[&str], &str); 11] = [
     ),
     (
         &["SystemTime", "::", "now"],
-        &["server", "cli"],
-        "take the clock as a setting",
+        &["clock"],
+        "take the time as an argument, or ask `clock`",
     ),
     (
         &["UNIX_EPOCH", ".", "elapsed"],
-        &["server", "cli"],
-        "take the clock as a setting",
+        &["clock"],
+        "take the time as an argument, or ask `clock`",
     ),
 ];
 
@@ -410,7 +411,7 @@ const BROKEN: [(&str, &str, &str); 13] = [
     (
         "mcp/a.rs",
         "fn f() -> SystemTime { SystemTime::now() }",
-        "`mcp` calls SystemTime::now: take the clock as a setting",
+        "`mcp` calls SystemTime::now: take the time as an argument, or ask `clock`",
     ),
 ];
 
