@@ -4,8 +4,11 @@
 //! answer under a budget, mapping it to an [`Outcome`], the leak filter (the only maker of [`Filtered`]
 //! out of backend text). Must never consult visibility.
 
+mod compose;
 mod outcome;
 
+pub use crate::http::Request;
+pub use compose::{compose, compose_checked};
 pub use outcome::{
     Answer, AnswerBody, ArgumentError, ArgumentFault, Failure, FailureKind, FieldError, Filtered,
     Outcome, Oversize, Shape,
