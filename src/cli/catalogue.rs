@@ -20,7 +20,7 @@ use crate::index::{self, BuildOptions, Builder, Built, Reader};
 use crate::tools::{Generation, Generations, MetaTools};
 
 /// A document that is fetched must be there within this.
-const FETCH_DEADLINE: Duration = Duration::from_secs(60);
+const FETCH_DEADLINE: Duration = Duration::from_mins(1);
 
 /// The most bytes of a source that is fetched when its reader sets no limit.
 const FETCH_BYTES_MAX: u64 = 1 << 30;
@@ -184,7 +184,8 @@ fn nothing_read(report: &Report) -> anyhow::Error {
 fn listed(found: impl Iterator<Item = String>) -> String {
     let mut lines: Vec<String> = found.take(TOLD_MAX + 1).collect();
     if lines.len() > TOLD_MAX {
-        lines[TOLD_MAX] = "and more".to_owned();
+        lines.truncate(TOLD_MAX);
+        lines.push("and more".to_owned());
     }
     lines.join("; ")
 }
@@ -253,10 +254,13 @@ struct SourceLoader {
 
 impl SourceLoader {
     fn new(source: &SourceArgs) -> anyhow::Result<Self> {
-        let urls = source.sources.iter().filter_map(|text| match url::Url::parse(text) {
-            Ok(url) if matches!(url.scheme(), "http" | "https") => Some(url),
-            _ => None,
-        });
+        let urls = source
+            .sources
+            .iter()
+            .filter_map(|text| match url::Url::parse(text) {
+                Ok(url) if matches!(url.scheme(), "http" | "https") => Some(url),
+                _ => None,
+            });
         // Whoever names a URL as a source names its host.
         let mut allowed = AllowedHosts::none();
         let mut any = false;
@@ -299,7 +303,9 @@ impl Loader for SourceLoader {
             Err(http::FetchError::TooLarge { .. }) => Err(LoadError::TooLarge { bytes_max: limit }),
             Err(error) => {
                 let cause = anyhow::Error::from(error);
-                Err(LoadError::Refused(format!("it cannot be fetched: {cause:#}")))
+                Err(LoadError::Refused(format!(
+                    "it cannot be fetched: {cause:#}"
+                )))
             }
         }
     }

@@ -32,7 +32,8 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Ended> {
         let shop = demo::start(demo::Settings {
             clock: demo::Clock::new(crate::clock::now),
             ..demo::Settings::default()
-        }).await?;
+        })
+        .await?;
         let base_url = Url::parse(&shop.base_url())?;
         let source = SourceArgs {
             sources: Vec::new(),
@@ -92,6 +93,9 @@ fn what_to_try(gateway: &str, backend: &str, operations: u32) -> String {
          {{\"mcpServers\": {{\"shop\": {{\"type\": \"http\", \"url\": \"{gateway}\"}}}}}}\n",
         call("search_tools", "{\"query\":\"cancel order\",\"limit\":5}"),
         call("load_tool", "{\"name\":\"list_orders\"}"),
-        call("invoke_tool", "{\"name\":\"list_orders\",\"arguments\":{\"limit\":2}}"),
+        call(
+            "invoke_tool",
+            "{\"name\":\"list_orders\",\"arguments\":{\"limit\":2}}"
+        ),
     )
 }

@@ -45,7 +45,10 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
             grouped(loaded.words as u64),
             sized(loaded.bytes)
         ))?;
-        line(&format!("serve it with: sezzlee serve {}", args.out.display()))?;
+        line(&format!(
+            "serve it with: sezzlee serve {}",
+            args.out.display()
+        ))?;
     }
     Ok(Ended::Well)
 }

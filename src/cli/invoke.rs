@@ -47,13 +47,18 @@ pub(super) fn run(args: &InvokeArgs) -> anyhow::Result<Ended> {
     let loaded = open(&args.source)?;
     if args.dry_run {
         let Some(document) = loaded.reader().find(&args.name)? else {
-            bail!("no operation is named `{}`; find its exact name with `sezzlee search`", args.name);
+            bail!(
+                "no operation is named `{}`; find its exact name with `sezzlee search`",
+                args.name
+            );
         };
         let (operation, _) = loaded.reader().operation(document)?;
         let template = operation
             .template
             .context("the catalogue does not say how this operation is called")?;
-        let arguments = arguments.as_object().context("the arguments are no JSON object")?;
+        let arguments = arguments
+            .as_object()
+            .context("the arguments are no JSON object")?;
         let request =
             invoke::compose_checked(&template, &operation.definition.input_schema, arguments)?;
         line(&printable(&request.to_string()))?;
@@ -73,7 +78,11 @@ pub(super) fn run(args: &InvokeArgs) -> anyhow::Result<Ended> {
         let parsed = crate::json::parse(result.text().as_bytes(), usize::MAX)?;
         line(&printable(&serde_json::to_string_pretty(&parsed.value)?))?;
     }
-    Ok(if result.is_error() { Ended::No } else { Ended::Well })
+    Ok(if result.is_error() {
+        Ended::No
+    } else {
+        Ended::Well
+    })
 }
 
 fn arguments(given: &str) -> anyhow::Result<Value> {
@@ -84,8 +93,8 @@ fn arguments(given: &str) -> anyhow::Result<Value> {
             .read_to_string(&mut text)
             .context("cannot read the arguments from stdin")?;
     }
-    let parsed = crate::json::parse(text.as_bytes(), ARGUMENTS_DEPTH_MAX)
-        .context("--args is not JSON")?;
+    let parsed =
+        crate::json::parse(text.as_bytes(), ARGUMENTS_DEPTH_MAX).context("--args is not JSON")?;
     if let Some(place) = parsed.duplicates.first() {
         bail!("--args has the key at `{place}` twice");
     }

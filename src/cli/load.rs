@@ -36,5 +36,9 @@ pub(super) fn run(args: &LoadArgs) -> anyhow::Result<Ended> {
         let object: Value = serde_json::from_str(result.text())?;
         line(&printable(&serde_json::to_string_pretty(&object)?))?;
     }
-    Ok(if result.is_error() { Ended::No } else { Ended::Well })
+    Ok(if result.is_error() {
+        Ended::No
+    } else {
+        Ended::Well
+    })
 }

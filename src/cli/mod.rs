@@ -78,7 +78,8 @@ enum Ended {
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
-    if let Err(error) = telemetry::set_up(cli.log.level(), cli.log.form()) {
+    let serves = matches!(cli.command, Command::Serve(_));
+    if let Err(error) = telemetry::set_up(cli.log.level(serves), cli.log.form(serves)) {
         return complain(&error.into());
     }
     match cli.command.run() {

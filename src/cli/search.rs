@@ -166,7 +166,8 @@ fn show_hit(
     }
     let card = loaded.reader().card(document)?;
     let card: Value = serde_json::from_slice(card.json())?;
-    let text = |member: &str| printable(card[member].as_str().unwrap_or_default()).replace('\n', " ");
+    let text =
+        |member: &str| printable(card[member].as_str().unwrap_or_default()).replace('\n', " ");
     let score = if args.scores {
         format!("{score:>9.4}  ")
     } else {
@@ -203,22 +204,21 @@ pub(super) fn explain(args: &ExplainArgs) -> anyhow::Result<Ended> {
     let loaded = open(&args.source)?;
     let reader = loaded.reader();
     let view = loaded.view();
-    let name = match &args.name {
-        Some(name) => name.clone(),
-        None => {
-            let query = Query {
-                text: &args.query,
-                tags: &[],
-                limit: 1,
-                vocabulary_limit: 0,
-            };
-            let page = search::run(reader, &view, query)?;
-            let Some(best) = page.hits.first() else {
-                line("nothing matches the query")?;
-                return Ok(Ended::No);
-            };
-            String::from_utf8_lossy(reader.card(best.get().document)?.name()).into_owned()
-        }
+    let name = if let Some(name) = &args.name {
+        name.clone()
+    } else {
+        let query = Query {
+            text: &args.query,
+            tags: &[],
+            limit: 1,
+            vocabulary_limit: 0,
+        };
+        let page = search::run(reader, &view, query)?;
+        let Some(best) = page.hits.first() else {
+            line("nothing matches the query")?;
+            return Ok(Ended::No);
+        };
+        String::from_utf8_lossy(reader.card(best.get().document)?.name()).into_owned()
     };
     let Some(explained) = search::explain(reader, &view, &args.query, &name)? else {
         bail!("no operation is named `{name}`; find its exact name with `sezzlee search`");
@@ -249,13 +249,21 @@ fn explanation_json(explained: &Explanation) -> Value {
 }
 
 fn show_explanation(explained: &Explanation) -> anyhow::Result<()> {
-    line(&format!("{}  score {:.6}", printable(&explained.name), explained.score))?;
+    line(&format!(
+        "{}  score {:.6}",
+        printable(&explained.name),
+        explained.score
+    ))?;
     for token in &explained.tokens {
         let fields: Vec<String> = token
             .fields
             .iter()
             .map(|(field, count)| {
-                format!("{} {count} x {}", field.as_str(), f64::from(field.weight2()) / 2.0)
+                format!(
+                    "{} {count} x {}",
+                    field.as_str(),
+                    f64::from(field.weight2()) / 2.0
+                )
             })
             .collect();
         let fields = if fields.is_empty() {

@@ -19,8 +19,10 @@ use crate::tools::{Generations, MetaTools};
 
 /// Serve a catalogue.
 #[derive(Debug, Args)]
-#[command(after_help = "SIGHUP reads the sources again and swaps the new catalogue in; a broken one changes nothing. \
-                        SIGTERM finishes what is in flight and exits.")]
+#[command(
+    after_help = "SIGHUP reads the sources again and swaps the new catalogue in; a broken one changes nothing. \
+                        SIGTERM finishes what is in flight and exits."
+)]
 pub(super) struct ServeArgs {
     #[command(flatten)]
     source: SourceArgs,
@@ -109,7 +111,10 @@ async fn reload_on_hangup(args: ReloadArgs, generations: Arc<Generations>) {
         Ok(hangups) => hangups,
         Err(error) => {
             let error: &(dyn std::error::Error + 'static) = &error;
-            tracing::warn!(error, "SIGHUP cannot be caught: the catalogue will not be reloaded");
+            tracing::warn!(
+                error,
+                "SIGHUP cannot be caught: the catalogue will not be reloaded"
+            );
             return;
         }
     };
@@ -122,9 +127,10 @@ async fn reload_on_hangup(args: ReloadArgs, generations: Arc<Generations>) {
         match read(again).await {
             Ok(loaded) => {
                 let operations = loaded.reader.len();
-                match generations.replace(loaded.reader) {
-                    Some(generation) => tracing::info!(generation, operations, "reloaded"),
-                    None => tracing::info!(operations, "reloaded; nothing changed"),
+                if let Some(generation) = generations.replace(loaded.reader) {
+                    tracing::info!(generation, operations, "reloaded");
+                } else {
+                    tracing::info!(operations, "reloaded; nothing changed");
                 }
             }
             Err(error) => tracing::error!(

@@ -23,7 +23,7 @@ pub struct BadValue {
 }
 
 impl BadValue {
-    fn new(flag: &'static str, reason: impl ToString) -> Self {
+    fn new(flag: &'static str, reason: &dyn ToString) -> Self {
         Self {
             flag,
             reason: reason.to_string(),
@@ -102,7 +102,7 @@ impl AnswerArgs {
     /// The settings of the meta-tools.
     pub fn settings(&self) -> Result<tools::Settings, BadValue> {
         let budget = Budget::new(self.max_answer_bytes)
-            .map_err(|error| BadValue::new("max-answer-bytes", error))?;
+            .map_err(|error| BadValue::new("max-answer-bytes", &error))?;
         Ok(tools::Settings {
             budget,
             vocabulary_limit: self.max_tags,
@@ -148,7 +148,7 @@ impl CallArgs {
         for host in &self.allow_host {
             allowed
                 .allow(host)
-                .map_err(|error| BadValue::new("allow-host", error))?;
+                .map_err(|error| BadValue::new("allow-host", &error))?;
         }
         Ok(http::Settings {
             allowed,
@@ -161,11 +161,14 @@ impl CallArgs {
         if !(0.0..=DEADLINE_SECONDS_MAX).contains(&self.deadline) {
             return Err(BadValue::new(
                 "deadline",
-                format!("give seconds from 0 to {DEADLINE_SECONDS_MAX}"),
+                &format!("give seconds from 0 to {DEADLINE_SECONDS_MAX}"),
             ));
         }
         if self.max_calls == 0 {
-            return Err(BadValue::new("max-calls", "at least one call must be allowed"));
+            return Err(BadValue::new(
+                "max-calls",
+                &"at least one call must be allowed",
+            ));
         }
         Ok(invoke::Settings {
             deadline: (self.deadline > 0.0).then(|| Duration::from_secs_f64(self.deadline)),
@@ -207,13 +210,14 @@ pub struct ListenArgs {
 impl ListenArgs {
     /// The settings of the protocol.
     pub fn protocol(&self) -> Result<mcp::Settings, BadValue> {
-        let listed = |given: &[String], flag, make: fn(&[String]) -> Result<Allowed, mcp::AllowedError>| {
-            if given.is_empty() {
-                Ok(Allowed::Loopback)
-            } else {
-                make(given).map_err(|error| BadValue::new(flag, error))
-            }
-        };
+        let listed =
+            |given: &[String], flag, make: fn(&[String]) -> Result<Allowed, mcp::AllowedError>| {
+                if given.is_empty() {
+                    Ok(Allowed::Loopback)
+                } else {
+                    make(given).map_err(|error| BadValue::new(flag, &error))
+                }
+            };
         Ok(mcp::Settings {
             body_bytes_max: self.max_body_bytes,
             allowed_hosts: listed(&self.host, "host", |given| {
@@ -231,7 +235,7 @@ impl ListenArgs {
         if !self.listen.ip().is_loopback() && !self.allow_anonymous {
             return Err(BadValue::new(
                 "listen",
-                format!(
+                &format!(
                     "{} is not a loopback address and callers are not authenticated: anyone who reaches \
                      it could call every operation; listen on 127.0.0.1, or insist with --allow-anonymous",
                     self.listen
@@ -250,27 +254,37 @@ impl ListenArgs {
 /// What is logged, to stderr.
 #[derive(Debug, Clone, Args)]
 pub struct LogArgs {
-    /// The least important lines that are logged.
-    #[arg(long, global = true, value_name = "LEVEL", default_value = "info", value_parser = ["off", "error", "warn", "info", "debug", "trace"])]
-    pub log: String,
-    /// How log lines look. Left out: text on a terminal, json otherwise.
+    /// The least important lines that are logged. Left out: `info` for a command that serves, `warn`
+    /// otherwise.
+    #[arg(long, global = true, value_name = "LEVEL", value_parser = ["off", "error", "warn", "info", "debug", "trace"])]
+    pub log: Option<String>,
+    /// How log lines look. Left out: `json` for a command that serves with stderr no terminal, `text`
+    /// otherwise.
     #[arg(long, global = true, value_name = "FORM", value_parser = ["text", "json"])]
     pub log_format: Option<String>,
 }
 
 impl LogArgs {
     /// The least level that is logged.
-    pub fn level(&self) -> LevelFilter {
+    pub fn level(&self, serves: bool) -> LevelFilter {
+        let default = if serves {
+            LevelFilter::INFO
+        } else {
+            LevelFilter::WARN
+        };
         // The parser admitted level names only.
-        self.log.parse().unwrap_or(LevelFilter::INFO)
+        self.log
+            .as_deref()
+            .and_then(|level| level.parse().ok())
+            .unwrap_or(default)
     }
 
     /// How log lines look.
-    pub fn form(&self) -> Form {
+    pub fn form(&self, serves: bool) -> Form {
         match self.log_format.as_deref() {
-            Some("text") => Form::Text,
             Some("json") => Form::Json,
-            _ => Form::fitting_stderr(),
+            None if serves => Form::fitting_stderr(),
+            _ => Form::Text,
         }
     }
 }

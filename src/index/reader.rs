@@ -10,12 +10,12 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{Directory, Index, InvertedIndexReader};
 
 use super::IndexError;
-use super::spool::{VERSION_BYTES, decode};
 use super::directory::{CARDS_FILE, DEFINITIONS_FILE};
 use super::manifest::{MANIFEST_FILE, Manifest};
 use super::records::RecordReader;
 use super::schema::{AUDIENCE, Fields, LEN2};
 use super::segment::segment_id;
+use super::spool::{VERSION_BYTES, decode};
 use crate::catalog::{Operation, Security};
 
 /// An open generation.

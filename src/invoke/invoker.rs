@@ -1,7 +1,7 @@
 //! One call: wait for a place, send, read under the budget, map. Never sends twice, and never lets a
 //! deadline end with the head of the answer.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use tokio::time::Instant;
 use tracing::{debug, warn};
@@ -142,7 +142,7 @@ impl Invoker {
                 .await
                 .unwrap_or_default()
         };
-        let now = SystemTime::now();
+        let now = crate::clock::now();
         Ok(map::failure(template, &head, body.as_deref(), now))
     }
 }

@@ -29,7 +29,11 @@ impl<'a> Arguments<'a> {
         }
         Err(ErrorEnvelope::new(
             Code::UnknownArgument,
-            format!("{tool} has no argument {}; it has {}", listed(&strangers), listed(known)),
+            format!(
+                "{tool} has no argument {}; it has {}",
+                listed(&strangers),
+                listed(known)
+            ),
         ))
     }
 
@@ -60,7 +64,10 @@ impl<'a> Arguments<'a> {
     pub(super) fn missing(&self, name: &str) -> ErrorEnvelope {
         ErrorEnvelope::new(
             Code::UnknownArgument,
-            format!("{} needs the argument `{name}`, which is missing", self.tool),
+            format!(
+                "{} needs the argument `{name}`, which is missing",
+                self.tool
+            ),
         )
     }
 
@@ -104,7 +111,10 @@ impl<'a> Arguments<'a> {
     pub(super) fn wrong_kind(&self, name: &str, wants: &str, arrived: &str) -> ErrorEnvelope {
         ErrorEnvelope::new(
             Code::UnknownArgument,
-            format!("the argument `{name}` of {} must be {wants}; {arrived} arrived", self.tool),
+            format!(
+                "the argument `{name}` of {} must be {wants}; {arrived} arrived",
+                self.tool
+            ),
         )
     }
 }
@@ -140,7 +150,11 @@ fn integer_text(text: &str) -> Option<Number> {
 fn clamp(number: &Number, range: std::ops::RangeInclusive<usize>) -> usize {
     // Any JSON number is a float, if need be an infinite one; the range is small and exact in f64.
     let value = number.as_f64().unwrap_or_else(|| {
-        if number.to_string().starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY }
+        if number.to_string().starts_with('-') {
+            f64::NEG_INFINITY
+        } else {
+            f64::INFINITY
+        }
     });
     let (low, high) = (*range.start(), *range.end());
     (low..=high)
@@ -165,13 +179,28 @@ mod tests {
     #[test]
     fn limits_are_clamped_not_refused() {
         for (value, want) in [
-            ("null", 20), ("7", 7), ("0", 1), ("-3", 1), ("51", 50), ("1e400", 50), ("-1e400", 1),
-            ("2.9", 2), ("0.9", 1), ("50.9", 50), ("99999999999999999999999", 50), ("\"12\"", 12),
-            ("\"-4\"", 1), ("\"007\"", 7), ("\"99999999999999999999\"", 50), ("-0", 1),
+            ("null", 20),
+            ("7", 7),
+            ("0", 1),
+            ("-3", 1),
+            ("51", 50),
+            ("1e400", 50),
+            ("-1e400", 1),
+            ("2.9", 2),
+            ("0.9", 1),
+            ("50.9", 50),
+            ("99999999999999999999999", 50),
+            ("\"12\"", 12),
+            ("\"-4\"", 1),
+            ("\"007\"", 7),
+            ("\"99999999999999999999\"", 50),
+            ("-0", 1),
         ] {
             assert_eq!(limit(value).unwrap(), want, "{value}");
         }
-        for value in ["\"\"", "\"2.5\"", "\" 2\"", "true", "[1]", "{}", "\"1e2\"", "\"-\""] {
+        for value in [
+            "\"\"", "\"2.5\"", "\" 2\"", "true", "[1]", "{}", "\"1e2\"", "\"-\"",
+        ] {
             assert!(limit(value).is_err(), "{value}");
         }
     }
@@ -179,8 +208,15 @@ mod tests {
     #[test]
     fn strange_arguments_are_named_with_those_there_are() {
         let values = json!({"q": 1, "limit": 2});
-        let refused = Arguments::new("search_tools", &["query", "limit"], values.as_object().unwrap());
+        let refused = Arguments::new(
+            "search_tools",
+            &["query", "limit"],
+            values.as_object().unwrap(),
+        );
         let message = format!("{:?}", refused.err().unwrap());
-        assert!(message.contains("`q`") && message.contains("`query`, `limit`"), "{message}");
+        assert!(
+            message.contains("`q`") && message.contains("`query`, `limit`"),
+            "{message}"
+        );
     }
 }

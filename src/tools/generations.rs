@@ -50,7 +50,8 @@ impl Generations {
             return None;
         }
         let number = before.number + 1;
-        self.current.store(Arc::new(Generation::new(number, reader)));
+        self.current
+            .store(Arc::new(Generation::new(number, reader)));
         self.number.send_replace(number);
         Some(number)
     }

@@ -11,7 +11,7 @@ use super::{Generation, Settings};
 use crate::access::View;
 use crate::catalog::Operation;
 use crate::contract::{Code, Envelope, ErrorEnvelope, ToolResult, emit};
-use crate::invoke::{Invoker, Outcome, compose};
+use crate::invoke::{Invoker, Outcome, compose_checked};
 use crate::json::kind;
 
 /// Levels a JSON text in `arguments` may nest; the same as a message's.
@@ -29,7 +29,9 @@ impl Request {
         let arguments = Arguments::new(INVOKE_TOOL, &["name", "arguments", "version"], values)?;
         let name = arguments.required_string("name")?.to_owned();
         let version = arguments.string("version")?.map(str::to_owned);
-        let sent = arguments.sent("arguments").ok_or_else(|| arguments.missing("arguments"))?;
+        let sent = arguments
+            .sent("arguments")
+            .ok_or_else(|| arguments.missing("arguments"))?;
         Ok(Self {
             name,
             arguments: sent.clone(),
@@ -74,10 +76,10 @@ impl Request {
             ))
         })?;
         let arguments = self.object()?;
-        let request = compose(template, &arguments)
+        let input_schema = &operation.definition.input_schema;
+        let request = compose_checked(template, input_schema, &arguments)
             .map_err(|error| Fault::Refused(ErrorEnvelope::from(&error)))?;
         let outcome = invoker.call(template, request).await;
-        let input_schema = &operation.definition.input_schema;
         let envelope = match &outcome {
             Outcome::Answer(answer) => Envelope::Answer {
                 answer,

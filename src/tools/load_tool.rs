@@ -31,8 +31,7 @@ impl Request {
     ) -> Result<ToolResult, Fault> {
         let reader = &generation.reader;
         let found = reader.find(&self.name)?;
-        let visible =
-            found.and_then(|document| view.admit(reader.audience(document), document));
+        let visible = found.and_then(|document| view.admit(reader.audience(document), document));
         let Some(document) = visible else {
             let absent = Envelope::Error(ErrorEnvelope::unknown_tool());
             return Ok(emit(&absent, settings.budget));

@@ -88,8 +88,7 @@ impl MetaTools {
         // The semaphore is never closed.
         let _permit = self.0.ranking.acquire().await.ok();
         let tools = self.clone();
-        let searched =
-            tokio::task::spawn_blocking(move || tools.search(&caller, &arguments)).await;
+        let searched = tokio::task::spawn_blocking(move || tools.search(&caller, &arguments)).await;
         searched.unwrap_or_else(|_| self.settle(Ok(Err(Fault::Refused(ErrorEnvelope::internal())))))
     }
 
@@ -110,14 +109,20 @@ impl MetaTools {
                 let view = self.view(&generation, caller);
                 request.operation(&generation, &view)?
             };
-            request.answer(&operation, &self.0.invoker, &self.0.settings).await
+            request
+                .answer(&operation, &self.0.invoker, &self.0.settings)
+                .await
         };
         let outcome = AssertUnwindSafe(call).catch_unwind().await;
         self.settle(outcome)
     }
 
     fn view(&self, generation: &Generation, caller: &Caller) -> View {
-        View::new(generation.reader.audiences(), caller, self.0.settings.on_unknown)
+        View::new(
+            generation.reader.audiences(),
+            caller,
+            self.0.settings.on_unknown,
+        )
     }
 
     /// Answers from one generation, whatever is swapped in meanwhile.

@@ -25,7 +25,8 @@ pub(super) struct Request {
 
 impl Request {
     pub(super) fn read(values: &Map<String, Value>) -> Result<Self, ErrorEnvelope> {
-        let arguments = Arguments::new(SEARCH_TOOLS, &["query", "limit", "detail", "tags"], values)?;
+        let arguments =
+            Arguments::new(SEARCH_TOOLS, &["query", "limit", "detail", "tags"], values)?;
         let query = arguments.string("query")?.unwrap_or_default();
         if query.len() > QUERY_BYTES_MAX {
             return Err(ErrorEnvelope::new(

@@ -17,4 +17,5 @@ mod mcp_stdio;
 mod mcp_wire;
 mod naive;
 mod published;
+mod readme;
 mod rust_text;

@@ -1,7 +1,7 @@
 //! The Accept header: what the operation declares, JSON first, anything rather than nothing last.
 
+use crate::http::header::HeaderValue;
 use mime::Mime;
-use reqwest::header::HeaderValue;
 
 use super::value::is_json;
 

@@ -1,7 +1,7 @@
 //! JSON bodies: members in the schema's order, or one whole argument. Digits and nested values untouched.
 
+use crate::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use bytes::Bytes;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
 
 use super::fault::{null_not_allowed, uncomposable};

@@ -1,6 +1,6 @@
 //! Header parameters: style simple, raw bytes, no line break. Never a header that is the gateway's to set.
 
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use crate::http::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
 use super::fault::{about, uncomposable};

@@ -19,8 +19,8 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-use reqwest::Method;
-use reqwest::header::{ACCEPT, HeaderMap};
+use crate::http::Method;
+use crate::http::header::{ACCEPT, HeaderMap};
 use serde_json::{Map, Value};
 use url::{Position, Url};
 
