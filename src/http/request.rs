@@ -31,6 +31,11 @@ impl Request {
         }
     }
 
+    /// Whether a URL can stand on a request line: the type of HTTP messages takes fewer than `Url` does.
+    pub fn can_carry(url: &Url) -> bool {
+        url.as_str().parse::<hyper::Uri>().is_ok()
+    }
+
     /// Path and query, as on the request line.
     pub fn target(&self) -> &str {
         &self.url[url::Position::BeforePath..url::Position::AfterQuery]
@@ -66,6 +71,17 @@ mod tests {
     use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 
     use super::*;
+
+    #[test]
+    fn urls_that_http_cannot_carry_are_told() {
+        let carried = |text: &str| Request::can_carry(&Url::parse(text).unwrap());
+        assert!(carried("https://shop.test:8443/a%2Fb?q=[1]"));
+        assert!(carried("https://[::1]/"));
+        assert!(!carried(&format!(
+            "https://shop.test/{}",
+            "a".repeat(70_000)
+        )));
+    }
 
     #[test]
     fn sensitive_values_are_not_printed() {

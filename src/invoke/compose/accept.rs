@@ -8,13 +8,16 @@ use super::value::is_json;
 /// How many declared media types are sent: documents that list dozens generate them.
 const TYPES_MAX: usize = 8;
 
+/// How many declared media types are looked at.
+const READ_MAX: usize = 64;
+
 /// What is sent for an operation that declares nothing usable.
 const DEFAULT: HeaderValue = HeaderValue::from_static("application/json, */*;q=0.5");
 
 /// The Accept header for the declared media types; those that are none are left out.
 pub(super) fn header(declared: &[String]) -> HeaderValue {
     let mut types: Vec<String> = Vec::new();
-    for text in declared {
+    for text in declared.iter().take(READ_MAX) {
         let Some(essence) = text
             .parse::<Mime>()
             .ok()
@@ -22,7 +25,7 @@ pub(super) fn header(declared: &[String]) -> HeaderValue {
         else {
             continue;
         };
-        if essence != "*/*" && !types.contains(&essence) && types.len() < TYPES_MAX {
+        if essence != "*/*" && !types.contains(&essence) {
             types.push(essence);
         }
     }
@@ -32,6 +35,7 @@ pub(super) fn header(declared: &[String]) -> HeaderValue {
     let any_json = types.iter().any(|one| is_json(one));
     // A stable sort: JSON first, otherwise the document's order.
     types.sort_by_key(|one| !is_json(one));
+    types.truncate(TYPES_MAX);
     let mut ranges: Vec<String> = types
         .into_iter()
         .map(|one| {
@@ -72,5 +76,15 @@ mod tests {
             let declared: Vec<String> = declared.into_iter().map(str::to_owned).collect();
             assert_eq!(header(&declared), want, "{declared:?}");
         }
+        // JSON is not lost behind a long list.
+        let mut many: Vec<String> = (0..20).map(|number| format!("text/x{number}")).collect();
+        many.push("application/json".to_owned());
+        let value = header(&many);
+        let text = value.to_str().unwrap();
+        assert!(
+            text.starts_with("application/json, text/x0;q=0.5"),
+            "{text}"
+        );
+        assert_eq!(text.split(", ").count(), TYPES_MAX + 1);
     }
 }

@@ -163,7 +163,13 @@ fn assemble(
     // The URL type must hold what was composed, byte for byte: what it would change (dot segments, odd
     // characters) would otherwise reach another resource than the one that was checked.
     match Url::parse(&text) {
-        Ok(url) if url.path() == path && url.query().unwrap_or_default() == query => Ok(url),
+        Ok(url)
+            if url.path() == path
+                && url.query().unwrap_or_default() == query
+                && Request::can_carry(&url) =>
+        {
+            Ok(url)
+        }
         _ => Err(uncomposable("its route cannot be written as a URL")),
     }
 }

@@ -104,6 +104,7 @@ fn has_driver_address(lower: &str) -> bool {
 /// `Server=…;Database=…` and `host=… dbname=…`: several keys, each with a value.
 fn has_pairs(lower: &str) -> bool {
     let mut met: Vec<&str> = Vec::new();
+    let last_semicolon = lower.rfind(';');
     let mut semicolon = false;
     let mut database = false;
     for (at, _) in lower.match_indices('=') {
@@ -123,7 +124,7 @@ fn has_pairs(lower: &str) -> bool {
         if !valued {
             continue;
         }
-        semicolon |= lower[at..].contains(';');
+        semicolon |= last_semicolon > Some(at);
         database |= matches!(
             *known,
             "host"

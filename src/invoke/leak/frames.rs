@@ -13,7 +13,7 @@ const SOURCES: [&str; 37] = [
 const DOMAINS: [&str; 6] = ["rs", "cc", "pl", "vb", "fs", "h"];
 
 /// What stands around traces and nowhere else, in lower case.
-const PHRASES: [&str; 20] = [
+const PHRASES: [&str; 21] = [
     "traceback (most recent call last",
     "stack trace:",
     "stacktrace",
@@ -27,6 +27,7 @@ const PHRASES: [&str; 20] = [
     "webpack://",
     "webpack-internal:",
     "object.<anonymous>",
+    "promise.all (index",
     "(<anonymous>)",
     "(native method)",
     "(unknown source)",
@@ -42,6 +43,7 @@ pub(super) fn found(text: &str, lower: &str) -> bool {
         || has_position(text, lower)
         || has_python_line(lower)
         || has_call_frame(text, lower)
+        || has_qualified_call(text)
         || has_go_frame(lower)
 }
 
@@ -93,6 +95,9 @@ fn has_position(text: &str, lower: &str) -> bool {
     })
 }
 
+/// The longest qualified name of a method that is looked at, in bytes.
+const CALL_BYTES_MAX: usize = 200;
+
 /// How far back the scheme of a URL is looked for, in bytes.
 const URL_BYTES_MAX: usize = 300;
 
@@ -127,6 +132,19 @@ fn has_call_frame(text: &str, lower: &str) -> bool {
         dots >= 2
             || (dots == 1
                 && last.starts_with(|first: char| first.is_ascii_uppercase() || first == '<'))
+    })
+}
+
+/// `Namespace.Part.Type.Method(`, a frame whose `at` was cut off: three dots and a bracket.
+fn has_qualified_call(text: &str) -> bool {
+    text.match_indices('(').any(|(at, _)| {
+        let name = run_back(&text[..at], CALL_BYTES_MAX, |byte| {
+            is_word(byte) || byte == b'.'
+        });
+        name.matches('.').count() >= 3
+            && name
+                .split('.')
+                .all(|part| part.starts_with(|first: char| first.is_ascii_alphabetic()))
     })
 }
 

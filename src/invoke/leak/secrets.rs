@@ -55,6 +55,8 @@ fn looks_random(token: &str) -> bool {
 fn has_bearer(text: &str, lower: &str) -> bool {
     behind(lower, "bearer").any(|at| {
         let rest = text[at..].trim_start_matches([' ', ':', '=', '"', '\'', '`', '\t']);
+        // In a URL or a form.
+        let rest = rest.strip_prefix("%20").unwrap_or(rest);
         rest.len() < text.len() - at && looks_random(run(rest, is_token))
     })
 }
@@ -123,9 +125,9 @@ fn has_user_info(lower: &str) -> bool {
     })
 }
 
-/// `password=…` and its like: a name that asks for secrecy, an equals sign or a quoted colon, a value.
+/// `password=…` and its like: a name that asks for secrecy, and a value.
 fn has_assignment(text: &str, lower: &str) -> bool {
-    const NAMES: [&str; 18] = [
+    const NAMES: [&str; 19] = [
         "password",
         "passwd",
         "pwd",
@@ -137,6 +139,7 @@ fn has_assignment(text: &str, lower: &str) -> bool {
         "secret_access_key",
         "client_secret",
         "api_key",
+        "api-key",
         "apikey",
         "access_key",
         "access_token",
@@ -145,26 +148,44 @@ fn has_assignment(text: &str, lower: &str) -> bool {
         "accountkey",
         "sharedaccesskey",
     ];
+    NAMES.iter().any(|name| {
+        lower
+            .match_indices(name)
+            .any(|(at, _)| is_secret_value(&text[at + name.len()..]))
+    })
+}
+
+/// Whether what follows a name is its value rather than the rest of a sentence.
+fn is_secret_value(rest: &str) -> bool {
     // Words that stand for a value without being one.
     const NO_VALUES: [&str; 8] = [
         "null", "none", "true", "false", "string", "value", "your", "example",
     ];
-    NAMES.iter().any(|name| {
-        lower.match_indices(name).any(|(at, _)| {
-            let rest = &text[at + name.len()..];
-            let value = rest.strip_prefix('=').or_else(|| {
-                // A member of JSON text: `"password": "…"`.
-                rest.strip_prefix("\":")
-                    .map(str::trim_start)
-                    .filter(|value| value.starts_with('"'))
-            });
-            value.is_some_and(|value| {
-                let value = run(value.trim_start_matches(['"', '\'', '`']), |byte| {
-                    byte.is_ascii_graphic() && !b"\"'`;,&<>".contains(&byte)
-                });
-                let folded = value.to_ascii_lowercase();
-                value.len() >= 4 && NO_VALUES.iter().all(|word| !folded.starts_with(word))
-            })
-        })
+    let value_of = |rest: &str| {
+        let value = run(rest.trim_start_matches(['"', '\'', '`']), |byte| {
+            byte.is_ascii_graphic() && !b"\"'`;,&<>".contains(&byte)
+        });
+        value.to_owned()
+    };
+    // Written without a space, or as a member of JSON text: any value.
+    let tight = rest.strip_prefix('=').or_else(|| {
+        rest.strip_prefix("\":")
+            .map(str::trim_start)
+            .filter(|value| value.starts_with('"'))
+    });
+    if let Some(tight) = tight {
+        let value = value_of(tight).to_ascii_lowercase();
+        return value.len() >= 4 && NO_VALUES.iter().all(|word| !value.starts_with(word));
+    }
+    // With a space it may be a sentence (`password: must be …`): only what no word looks like.
+    let loose = rest
+        .trim_start_matches(' ')
+        .strip_prefix(['=', ':'])
+        .map(str::trim_start);
+    loose.is_some_and(|loose| {
+        let value = value_of(loose);
+        value.len() >= 7
+            && value.bytes().any(|byte| byte.is_ascii_digit())
+            && value.bytes().any(|byte| byte.is_ascii_alphabetic())
     })
 }

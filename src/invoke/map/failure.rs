@@ -97,3 +97,112 @@ fn fields(template: &RequestTemplate, said: &Said) -> Vec<FieldError> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::catalog::{Body, BodyShape, Member};
+    use crate::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+    use crate::invoke::media::Media;
+
+    fn template() -> RequestTemplate {
+        RequestTemplate {
+            document: "shop".to_owned(),
+            method: "POST".to_owned(),
+            base_url: None,
+            route: "/".to_owned(),
+            parameters: vec![],
+            body: Some(Body {
+                media_type: "application/json".to_owned(),
+                shape: BodyShape::Members {
+                    members: vec![Member {
+                        argument: "quantity".to_owned(),
+                        name: "qty".to_owned(),
+                        nullable: false,
+                        required: false,
+                    }],
+                    open: false,
+                },
+                required: true,
+            }),
+            accepts: vec![],
+        }
+    }
+
+    fn any_text() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[a-z ]{0,12}",
+            Just("qty must be positive".to_owned()),
+            Just("NullPointerException at Foo.java:12".to_owned()),
+            Just("postgres://u:p@db/x".to_owned()),
+            Just("<html>".to_owned()),
+            any::<String>(),
+        ]
+    }
+
+    fn any_key() -> impl Strategy<Value = String> {
+        prop_oneof![
+            Just("errors"),
+            Just("error"),
+            Just("message"),
+            Just("detail"),
+            Just("details"),
+            Just("title"),
+            Just("loc"),
+            Just("msg"),
+            Just("path"),
+            Just("field"),
+            Just("source"),
+            Just("pointer"),
+            Just("traceId"),
+            Just("qty"),
+            Just("C:\\secret"),
+        ]
+        .prop_map(str::to_owned)
+    }
+
+    fn any_body() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<i64>().prop_map(Value::from),
+            any_text().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 40, 5, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                prop::collection::vec((any_key(), inner), 0..5)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_of_any_body_gets_out_unfiltered(status in prop_oneof![Just(400_u16), Just(401), Just(422), 400_u16..700], body in any_body()) {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            let head = Head { status, media: Media::of(&headers), headers };
+            let body = body.to_string();
+            let outcome = failure(&template(), &head, Some(body.as_bytes()), SystemTime::UNIX_EPOCH);
+            let Outcome::Failed(failed) = outcome else {
+                panic!("an error became {outcome:?}")
+            };
+            let mut told = vec![failed.message.as_str()];
+            told.extend(failed.reference.as_deref());
+            for field in &failed.fields {
+                told.push(field.message.as_str());
+                told.extend(field.name.as_deref());
+            }
+            for text in told {
+                prop_assert_eq!(leak::find(text), None, "{}", text);
+            }
+            if status == 401 || status >= 500 {
+                prop_assert_eq!(failed.message, Filtered::standard(failed.kind));
+                prop_assert!(failed.fields.is_empty());
+            }
+        }
+    }
+}
