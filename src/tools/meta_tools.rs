@@ -14,7 +14,7 @@ use super::{invoke_tool, load_tool, search_tools};
 use crate::access::{Caller, OnUnknown, View};
 use crate::contract::{Budget, Envelope, ErrorEnvelope, ToolResult, emit};
 use crate::index::IndexError;
-use crate::invoke::Invoker;
+use crate::invoke::{self, Invoker};
 
 /// What the operator decides about answers.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,7 @@ struct Shared {
     invoker: Invoker,
     settings: Settings,
     /// Ranking holds a core; no more searches run at once than there are cores.
-    ranking: Semaphore,
+    ranking: Arc<Semaphore>,
 }
 
 /// Why a verb has no answer of its own.
@@ -71,7 +71,7 @@ impl MetaTools {
             generations,
             invoker,
             settings,
-            ranking: Semaphore::new(cores),
+            ranking: Arc::new(Semaphore::new(cores)),
         }))
     }
 
@@ -85,10 +85,15 @@ impl MetaTools {
 
     /// `search_tools` off the reactor, so that other requests go on meanwhile.
     async fn search_aside(&self, caller: Caller, arguments: Map<String, Value>) -> ToolResult {
-        // The semaphore is never closed.
-        let _permit = self.0.ranking.acquire().await.ok();
+        // The semaphore is never closed. The place goes along: a caller who hangs up frees a core only when
+        // the search that nobody waits for has ended.
+        let place = Arc::clone(&self.0.ranking).acquire_owned().await.ok();
         let tools = self.clone();
-        let searched = tokio::task::spawn_blocking(move || tools.search(&caller, &arguments)).await;
+        let searched = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            tools.search(&caller, &arguments)
+        })
+        .await;
         searched.unwrap_or_else(|_| self.settle(Ok(Err(Fault::Refused(ErrorEnvelope::internal())))))
     }
 
@@ -115,6 +120,26 @@ impl MetaTools {
         };
         let outcome = AssertUnwindSafe(call).catch_unwind().await;
         self.settle(outcome)
+    }
+
+    /// The request that `invoke_tool` would send, after the same checks; nothing is sent.
+    pub fn compose(
+        &self,
+        caller: &Caller,
+        arguments: &Map<String, Value>,
+    ) -> Result<invoke::Request, ToolResult> {
+        let composed = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            let request = invoke_tool::Request::read(arguments).map_err(Fault::Refused)?;
+            let generation = self.0.generations.current();
+            let view = self.view(&generation, caller);
+            let operation = request.operation(&generation, &view)?;
+            request.compose(&operation)
+        }));
+        match composed {
+            Ok(Ok(request)) => Ok(request),
+            Ok(Err(fault)) => Err(self.settle(Ok(Err(fault)))),
+            Err(panic) => Err(self.settle(Err(panic))),
+        }
     }
 
     fn view(&self, generation: &Generation, caller: &Caller) -> View {
