@@ -23,3 +23,6 @@ mod naive;
 mod published;
 mod readme;
 mod rust_text;
+mod tools;
+mod tools_harness;
+mod tools_invoke;
