@@ -24,5 +24,7 @@ mod published;
 mod readme;
 mod rust_text;
 mod tools;
+mod tools_codes;
+mod tools_generations;
 mod tools_harness;
 mod tools_invoke;
