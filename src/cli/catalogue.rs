@@ -59,7 +59,8 @@ pub(super) fn load(source: &SourceArgs, index: Option<&Path>) -> anyhow::Result<
             );
         }
         return Ok(Loaded {
-            reader: index::open_current(&directory)?,
+            reader: index::open_current(&directory)
+                .with_context(|| format!("the index `{}` cannot be opened", directory.display()))?,
             bytes: 0,
             words: 0,
         });

@@ -2,6 +2,10 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod architecture;
+mod cli;
+mod cli_output;
+mod cli_process;
+mod cli_serve;
 mod contract;
 mod demo;
 mod demo_document;
