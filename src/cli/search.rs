@@ -180,7 +180,7 @@ fn show_hit(
     if args.detail {
         let (operation, _) = loaded.reader().operation(document)?;
         let object = Value::Object(operation.definition.to_object());
-        return Ok(line(&printable(&serde_json::to_string_pretty(&object)?))?);
+        return line(&printable(&serde_json::to_string_pretty(&object)?));
     }
     let card = loaded.reader().card(document)?;
     let card = read_answer(std::str::from_utf8(card.json())?)?;

@@ -47,6 +47,12 @@ pub struct SourceArgs {
     pub prefix: Option<NamePrefix>,
 }
 
+/// An address to listen on. Names are not resolved: one may stand for several addresses.
+fn socket_address(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse()
+        .map_err(|_| "give an IP address and a port, such as 127.0.0.1:8848 or [::1]:8848")
+}
+
 /// A URL that calls can be sent to. What would silently be left out of it is refused.
 fn base_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
@@ -198,7 +204,7 @@ impl CallArgs {
 #[derive(Debug, Clone, Args)]
 pub struct ListenArgs {
     /// Where to listen; port 0 takes a free one.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8848")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8848", value_parser = socket_address)]
     pub listen: SocketAddr,
     /// A host name requests may be for, besides loopback names when none is given; may be given several
     /// times; `*` for any.

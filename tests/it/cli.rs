@@ -240,6 +240,10 @@ fn what_cannot_be_parsed_is_told_with_what_was_meant() {
             &["serve", "--listen", "8080", "good.yaml"],
             &["8080", "--listen"],
         ),
+        (
+            &["serve", "--listen", "localhost:80", "good.yaml"],
+            &["--listen", "such as 127.0.0.1:8848"],
+        ),
         (&["completions", "cmd"], &["cmd", "bash"]),
         (&["search", "a", "good.yaml", "--limit", "-1"], &["-1"]),
         (

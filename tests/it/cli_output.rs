@@ -335,3 +335,32 @@ fn a_torn_index_is_refused() {
         complains(at, &["search", "a", "idx"], &["index"]);
     }
 }
+
+/// Output that cannot be written is a failure, unlike a reader who has read enough.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told() {
+    let directory = sources();
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut search = command(directory.path(), &["search", "thing", "good.yaml"]);
+    let ran = finish(search.stdout(full).spawn().unwrap());
+    assert_eq!(ran.code, Some(2));
+    let want = "sezzlee: the output cannot be written: No space left on device";
+    assert!(ran.err.starts_with(want), "{}", ran.err);
+}
+
+/// A hostile source gives as many findings as it likes; what is not listed is counted.
+#[test]
+fn findings_beyond_counting_are_counted() {
+    let directory = sources();
+    let bad = "{}\n".repeat(10_050);
+    let good = "{\"name\":\"a\",\"description\":\"one\"}\n";
+    fs::write(directory.path().join("bad.jsonl"), bad + good).unwrap();
+    let Ran { out, .. } = run(directory.path(), &["check", "--json", "bad.jsonl"]);
+    assert_eq!(out.lines().count(), 10_001);
+    let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    assert_eq!(last["diagnosticsLeftOut"], 50);
+    assert_eq!(last["counts"]["dropped"], 10_050);
+    let Ran { out, .. } = run(directory.path(), &["check", "bad.jsonl"]);
+    assert!(out.contains("     50  more"), "{}", &out[out.len() - 300..]);
+}

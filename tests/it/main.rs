@@ -32,3 +32,4 @@ mod tools_codes;
 mod tools_generations;
 mod tools_harness;
 mod tools_invoke;
+mod tools_search;
