@@ -17,7 +17,7 @@ use crate::catalog::{
 };
 use crate::config::{AnswerArgs, CallArgs, NamePrefix, SourceArgs};
 use crate::http::{self, AllowedHosts, Client};
-use crate::index::{self, BuildOptions, Builder, Built, Reader};
+use crate::index::{self, BuildOptions, Builder, Built, IndexError, Reader};
 use crate::tools::{Generation, Generations, MetaTools};
 
 /// A document that is fetched must be there within this.
@@ -59,8 +59,7 @@ pub(super) fn load(source: &SourceArgs, index: Option<&Path>) -> anyhow::Result<
             );
         }
         return Ok(Loaded {
-            reader: index::open_current(&directory)
-                .with_context(|| format!("the index `{}` cannot be opened", directory.display()))?,
+            reader: open_index(&directory)?,
             bytes: 0,
             words: 0,
         });
@@ -70,6 +69,22 @@ pub(super) fn load(source: &SourceArgs, index: Option<&Path>) -> anyhow::Result<
         None => Builder::in_memory(BuildOptions::default()),
     };
     build(source, builder)
+}
+
+/// Opens an index directory, or says what to do about it.
+pub(super) fn open_index(directory: &Path) -> anyhow::Result<Reader> {
+    let shown = directory.display();
+    index::open_current(directory).map_err(|error| match &error {
+        // What the engine says of a damaged file is pages long and of its own insides.
+        IndexError::Engine { source, .. } => {
+            tracing::debug!(source = %source, "the engine cannot open the index");
+            anyhow::anyhow!(
+                "the index `{shown}` cannot be opened: {error}; `sezzlee verify {shown}` finds damage, \
+                 `sezzlee index` builds it again"
+            )
+        }
+        _ => anyhow::Error::from(error).context(format!("the index `{shown}` cannot be opened")),
+    })
 }
 
 /// The generation of some sources, in memory or as it lies there, for a command that answers and ends.

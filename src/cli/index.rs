@@ -63,7 +63,7 @@ pub(super) struct VerifyArgs {
 
 pub(super) fn verify(args: &VerifyArgs) -> anyhow::Result<Ended> {
     let bytes = index::verify(&args.directory)?;
-    let reader = index::open_current(&args.directory)?;
+    let reader = catalogue::open_index(&args.directory)?;
     line(&format!(
         "{} operations in {}: every file matches its checksum",
         grouped(u64::from(reader.len())),

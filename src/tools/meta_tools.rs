@@ -214,3 +214,55 @@ impl Surface for MetaTools {
         self.0.generations.subscribe()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{BuildOptions, Builder};
+
+    fn empty() -> MetaTools {
+        let built = Builder::in_memory(BuildOptions::default())
+            .finish()
+            .unwrap();
+        let generations = Arc::new(Generations::new(built.reader));
+        let client = crate::http::Client::new(crate::http::Settings::default()).unwrap();
+        let invoker = Invoker::new(client, invoke::Settings::default());
+        MetaTools::new(generations, invoker, Settings::default())
+    }
+
+    #[test]
+    fn a_panic_is_an_internal_error_that_says_nothing_of_it() {
+        let tools = empty();
+        let answer = tools.compute(&Caller::anonymous(), |_, _| panic!("s3cret"));
+        assert!(answer.is_error());
+        assert!(answer.text().starts_with("{\"error\":\"internal_error\""));
+        assert!(!answer.text().contains("s3cret"));
+        let after = tools.search(&Caller::anonymous(), &Map::new());
+        assert_eq!(after.text(), "{\"total\":0,\"results\":[]}");
+    }
+
+    /// Otherwise callers who hang up could have more searches run than there are cores.
+    #[test]
+    fn a_search_nobody_waits_for_keeps_its_place_until_it_ends() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .max_blocking_threads(1)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let tools = empty();
+            let places = tools.0.ranking.available_permits();
+            // The one thread for searches is busy until it is told.
+            let (release, held) = std::sync::mpsc::channel::<()>();
+            let holder = tokio::task::spawn_blocking(move || held.recv());
+            let mut search = Box::pin(tools.search_aside(Caller::anonymous(), Map::new()));
+            assert!((&mut search).now_or_never().is_none());
+            drop(search);
+            assert_eq!(tools.0.ranking.available_permits(), places - 1);
+            release.send(()).unwrap();
+            holder.await.unwrap().unwrap();
+            // The search that was given up runs next, and what is queued after it runs after it.
+            tokio::task::spawn_blocking(|| ()).await.unwrap();
+            assert_eq!(tools.0.ranking.available_permits(), places);
+        });
+    }
+}

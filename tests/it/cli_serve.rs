@@ -244,6 +244,29 @@ fn stdio_serves_lines_and_ends_with_its_input() {
     );
 }
 
+/// A stop ends stdio although its input goes on.
+#[test]
+fn stdio_ends_at_a_signal() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("api.yaml"), document(&["alpha"])).unwrap();
+    let mut child = command(directory.path(), &["serve", "--stdio", "api.yaml"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // An answer means that it serves, and that it hears signals.
+    writeln!(input, r#"{{"jsonrpc":"2.0","id":1,"method":"ping"}}"#).unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    assert_eq!(line.trim(), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    let pid = child.id().to_string();
+    let sent = std::process::Command::new("kill").arg(pid).status();
+    assert!(sent.unwrap().success());
+    assert_eq!(finish(child).code, Some(0));
+    drop(input);
+}
+
 /// What the demo prints can be tried as it is printed.
 #[test]
 fn the_demo_says_what_to_try_and_it_works() {
