@@ -32,6 +32,12 @@ const METHODS: [(&str, Version); 9] = [
 /// A method is a token of RFC 9110 of at most this many characters.
 const METHOD_CHARS_MAX: usize = 32;
 
+/// A document holds at most this many operations; people's largest hold some twenty thousand.
+const OPERATIONS_MAX: usize = 500_000;
+
+/// An operation has at most this many tags.
+const TAGS_MAX: usize = 100;
+
 /// An operation that was met.
 struct Met<'d> {
     at: Pointer,
@@ -90,6 +96,17 @@ fn walk<'d>(document: &'d Document, findings: &mut Findings) -> Vec<Met<'d>> {
             continue;
         }
         let at = at.join(route);
+        if met.len() >= OPERATIONS_MAX {
+            findings.push((
+                Severity::Dropped,
+                Finding::new(
+                    DiagnosticCode::SourceTooLarge,
+                    &at,
+                    format!("the document holds over {OPERATIONS_MAX} operations; those from here on are not read"),
+                ),
+            ));
+            break;
+        }
         let (map, item_at) = match document.resolve_object(item, &at, "a path item") {
             Ok(resolved) => resolved,
             Err(finding) => {
@@ -185,6 +202,7 @@ fn select(
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
+        .take(TAGS_MAX)
         .filter_map(|tag| match tag {
             Value::String(tag) => Some(tag.clone()),
             Value::Number(tag) => Some(tag.to_string()),

@@ -28,6 +28,9 @@ const ALIASES_MAX: usize = 100;
 /// At most this many schemas of an `allOf` web are looked at for members of the other direction.
 const CLOSURE_MAX: usize = 200;
 
+/// At most this many members of such a web are looked at.
+const CLOSURE_MEMBERS_MAX: usize = 5_000;
+
 /// Converts schemas and notes what they refer to.
 pub(super) struct Converter<'d> {
     document: &'d Document,
@@ -123,7 +126,11 @@ impl<'d> Converter<'d> {
             .into_iter()
             .find_map(|name| Some((name, map.get(name)?.as_str()?)));
         if let Some((name, reference)) = referred {
-            let Some(target) = self.reference(reference, at)? else {
+            let target = match name {
+                "$recursiveRef" => Some(self.recursive(at)),
+                _ => self.reference(reference, at)?,
+            };
+            let Some(target) = target else {
                 return Ok(json!({}));
             };
             if name != "$ref" {
@@ -162,6 +169,28 @@ impl<'d> Converter<'d> {
             ..fault
         });
         Ok(None)
+    }
+
+    /// Where a `$recursiveRef` leads as long as no other schema extends its own: the nearest schema around
+    /// it that is its anchor, else the one it is a part of.
+    fn recursive(&self, at: &Pointer) -> Pointer {
+        let mut around = at.clone();
+        let mut home = around.clone();
+        while !around.as_str().is_empty() {
+            let is_anchor = self
+                .document
+                .at(&around)
+                .is_some_and(|schema| schema.get("$recursiveAnchor") == Some(&Value::Bool(true)));
+            if is_anchor {
+                return around;
+            }
+            // `/components/schemas/Name` is the outermost schema.
+            if around.tokens().count() >= 3 {
+                home = around.clone();
+            }
+            around.pop();
+        }
+        home
     }
 
     fn follow(&self, first: &str, at: &Pointer) -> Result<Target<'d>, Finding> {
@@ -460,13 +489,14 @@ impl<'d> Converter<'d> {
     fn collect_hidden(&self, map: &Map<String, Value>, names: &mut HashSet<String>) {
         let nowhere = Pointer::root();
         let mut open = vec![map];
-        let mut looked_at = 0;
+        let (mut schemas, mut looked_at) = (0, 0);
         while let Some(map) = open.pop() {
-            looked_at += 1;
-            if looked_at > CLOSURE_MAX {
+            schemas += 1;
+            if schemas > CLOSURE_MAX || looked_at > CLOSURE_MEMBERS_MAX {
                 return;
             }
             if let Some(Value::Object(members)) = map.get("properties") {
+                looked_at += members.len();
                 for (name, member) in members {
                     if self.is_hidden(member, &nowhere) {
                         names.insert(name.clone());
