@@ -439,22 +439,22 @@ impl Reading<'_> {
 fn plan(item: &Item, settings: Settings<'_>, loader: &dyn Loader) -> Result<Plan, Diagnostic> {
     let bytes = load(item, loader)?;
     let strict_json = matches!(item.form, Form::Document { strict_json: true });
-    let dropped = |finding: Finding| finding.into_diagnostic(Severity::Dropped, &item.label);
-    let text = parse(bytes, strict_json).map_err(dropped)?;
-    let title = text.value.get("info").and_then(|info| info.get("title"));
-    let key = key(item, title.and_then(Value::as_str), settings.options);
-    let url = match &item.target {
-        SourceTarget::Url(url) => Some(url.clone()),
-        SourceTarget::File(_) => None,
-    };
-    let document = Document::new(text.value, item.label.clone(), key, url).map_err(|finding| {
+    let refused = |finding: Finding| {
         // A tree holds other files too; one that was named should have been a document.
         let severity = match finding.code {
             DiagnosticCode::NotOpenapi if item.is_found => Severity::Warning,
             _ => Severity::Dropped,
         };
         finding.into_diagnostic(severity, &item.label)
-    })?;
+    };
+    let text = parse(bytes, strict_json).map_err(refused)?;
+    let title = text.value.get("info").and_then(|info| info.get("title"));
+    let key = key(item, title.and_then(Value::as_str), settings.options);
+    let url = match &item.target {
+        SourceTarget::Url(url) => Some(url.clone()),
+        SourceTarget::File(_) => None,
+    };
+    let document = Document::new(text.value, item.label.clone(), key, url).map_err(refused)?;
     let mut plan = openapi::plan(document, settings);
     let warnings = text
         .warnings

@@ -309,6 +309,3 @@ pub(crate) fn argument_allows_null(root: &Value, argument: &str) -> bool {
         .and_then(|properties| properties.get(argument))
         .is_none_or(|schema| allows_null(root, schema))
 }
-
-#[cfg(test)]
-mod tests;

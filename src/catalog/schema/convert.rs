@@ -309,6 +309,8 @@ impl<'d> Converter<'d> {
                 };
                 Some(self.convert(value, at, inner)?)
             }
+            // An empty list of them says nothing.
+            (Keyword::Items, Value::Array(list)) if list.is_empty() => None,
             (Keyword::Items, Value::Array(list)) => {
                 let made = self.list(list, at, place.part(2))?;
                 out.insert("prefixItems".into(), made);

@@ -331,6 +331,3 @@ fn cycle(graph: &HashMap<Pointer, Vec<Pointer>>) -> Option<Pointer> {
         .map(|(&node, _)| node.clone())
         .min()
 }
-
-#[cfg(test)]
-mod tests;
