@@ -135,7 +135,7 @@ fn a_faulty_source_is_told_with_place_and_the_others_are_read() {
         ("html.json", b"<!DOCTYPE html><p>hi</p>"),
         ("array.json", b"[]"),
         ("old.json", br#"{"swaggerVersion": "1.2"}"#),
-        ("late.yaml", b"openapi: 3.0.0\npaths:\n\t/a: x\n"),
+        ("late.yaml", b"openapi: 3.0.0\npaths:\n  /a: b: c\n"),
         ("good.json", good.as_bytes()),
         ("large.json", large.as_bytes()),
         ("deep.json", deep.as_bytes()),
