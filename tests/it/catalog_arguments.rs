@@ -22,7 +22,7 @@ fn properties(operation: &Operation) -> Vec<&str> {
 }
 
 #[track_caller]
-fn check_wire(version: &str, parameter: Value, want: (Style, bool)) {
+fn check_wire(version: &str, parameter: &Value, want: (Style, bool)) {
     let name = parameter["name"].as_str().unwrap().to_owned();
     let route = format!("/a/{{{name}}}");
     let route = if parameter["in"] == "path" {
@@ -76,7 +76,7 @@ fn styles_have_their_defaults_by_place() {
         ("header", None, None, (Simple, false)),
         ("header", Some("simple"), Some(true), (Simple, true)),
     ] {
-        check_wire("3.0.0", v3(place, style, explode), want);
+        check_wire("3.0.0", &v3(place, style, explode), want);
     }
     let v2 = |place: &str, format: Option<&str>| {
         let mut one =
@@ -108,11 +108,11 @@ fn styles_have_their_defaults_by_place() {
         ("path", None, (Simple, false)),
         ("header", Some("csv"), (Simple, false)),
     ] {
-        check_wire("2.0", v2(place, format), want);
+        check_wire("2.0", &v2(place, format), want);
     }
     check_wire(
         "2.0",
-        json!({"name": "p", "in": "query", "type": "string"}),
+        &json!({"name": "p", "in": "query", "type": "string"}),
         (Form, true),
     );
 }

@@ -29,12 +29,12 @@ fn check(name: &str, want: &Value, case: &Value, read: &Outcome) {
     match name {
         "operations" => assert_eq!(json!(read.operations.len()), *want),
         "operations_served_at_least" => {
-            assert!(read.operations.len() as u64 >= want.as_u64().unwrap())
+            assert!(read.operations.len() as u64 >= want.as_u64().unwrap());
         }
         "fatal" => assert_eq!(json!(read.report.is_fatal()), *want),
         "accepts" => values(want).for_each(|value| assert!(is_valid(only(read), value), "{value}")),
         "rejects" => {
-            values(want).for_each(|value| assert!(!is_valid(only(read), value), "{value}"))
+            values(want).for_each(|value| assert!(!is_valid(only(read), value), "{value}"));
         }
         "names_unique" => {
             let distinct: std::collections::HashSet<_> = read.names().into_iter().collect();

@@ -5,11 +5,11 @@ use sezzlee::catalog::{DiagnosticCode, ReadOptions, SelectionDecision, Selection
 
 use crate::catalog::{openapi, read_sources, read_with};
 
-fn get(operation: Value) -> String {
+fn get(operation: &Value) -> String {
     openapi(&json!({"/a": {"get": operation}})).to_string()
 }
 
-fn post(schema: Value) -> Value {
+fn post(schema: &Value) -> Value {
     openapi(&json!({"/a": {"post": {
         "parameters": [{"name": "p", "in": "query", "schema": {}}],
         "requestBody": {"content": {"application/json": {"schema": schema}}},
@@ -20,7 +20,7 @@ fn post(schema: Value) -> Value {
 fn cause(code: DiagnosticCode) -> (&'static str, String) {
     use DiagnosticCode as Code;
     let json = |value: Value| ("d.json", value.to_string());
-    let parameter = |rest: Value| ("d.json", get(json!({"parameters": [rest]})));
+    let parameter = |rest: Value| ("d.json", get(&json!({"parameters": [rest]})));
     match code {
         Code::UnreadableSource => ("d.jsonl.gz", "no gzip".into()),
         Code::SourceTooLarge => ("d.json", " ".repeat(64 * 1024 * 1024 + 1)),
@@ -40,7 +40,7 @@ fn cause(code: DiagnosticCode) -> (&'static str, String) {
         Code::NameCollision | Code::DuplicateOperationId => json(openapi(&json!({
             "/a": {"get": {"operationId": "x"}}, "/b": {"get": {"operationId": "x"}},
         }))),
-        Code::Malformed => ("d.json", get(json!([]))),
+        Code::Malformed => ("d.json", get(&json!([]))),
         Code::UnresolvableRef => parameter(json!({"$ref": "#/nowhere"})),
         Code::CyclicRef => {
             json(json!({"openapi": "3.0.0", "paths": {"/a": {"$ref": "#/paths/~1a"}}}))
@@ -54,13 +54,13 @@ fn cause(code: DiagnosticCode) -> (&'static str, String) {
         }
         Code::MissingPathParameter => json(openapi(&json!({"/{a}": {"get": {}}}))),
         Code::ParameterDropped => parameter(json!({"name": "Host", "in": "header"})),
-        Code::ArgumentCollision => json(post(json!({"properties": {"p": {}}}))),
+        Code::ArgumentCollision => json(post(&json!({"properties": {"p": {}}}))),
         Code::NoServer => json(json!({"openapi": "3.0.0", "paths": {"/a": {"get": {}}}})),
         Code::SchemaLossy => json(post(
-            json!({"properties": {"x": {}}, "not": {"required": ["x"]}}),
+            &json!({"properties": {"x": {}}, "not": {"required": ["x"]}}),
         )),
-        Code::UnsupportedExtension => ("d.json", get(json!({"x-sezzlee": {"variants": []}}))),
-        Code::AmbiguousSelection => ("d.json", get(json!({"tags": ["t"]}))),
+        Code::UnsupportedExtension => ("d.json", get(&json!({"x-sezzlee": {"variants": []}}))),
+        Code::AmbiguousSelection => ("d.json", get(&json!({"tags": ["t"]}))),
     }
 }
 

@@ -132,7 +132,7 @@ fn a_web_of_schemas_takes_no_longer_than_its_size() {
     let start = Instant::now();
     let read = read_one(&document);
     // Expanding instead of referring would take sixty to the power of sixty.
-    assert!(start.elapsed() < Duration::from_secs(60));
+    assert!(start.elapsed() < Duration::from_mins(1));
     assert_eq!(read.operations.len(), SCHEMAS);
     let output = read.operations[0]
         .definition
@@ -172,7 +172,7 @@ fn aliases_of_yaml_cannot_multiply() {
         "{:?}",
         read.findings()
     );
-    assert!(start.elapsed() < Duration::from_secs(60));
+    assert!(start.elapsed() < Duration::from_mins(1));
 }
 
 /// JSON whose keys are those that documents have, so that it goes deep into the reader.

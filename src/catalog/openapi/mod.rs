@@ -6,6 +6,7 @@
 mod body;
 mod extension;
 mod media;
+mod never;
 mod output;
 mod parameters;
 mod security;

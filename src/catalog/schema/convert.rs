@@ -8,10 +8,11 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
+use super::hidden::{self, is_hidden};
 use super::keywords::{Keyword, is_annotation, is_count, is_deeper, is_positive, is_type, keyword};
 use super::{Direction, Use, definition_name, nullable};
 use crate::catalog::DiagnosticCode;
-use crate::catalog::document::{Document, Target, Version, cyclic, flag, reference, shown};
+use crate::catalog::document::{Document, Target, Version, cyclic, reference, shown};
 use crate::catalog::finding::Finding;
 use crate::json::{Pointer, kind};
 
@@ -24,12 +25,6 @@ const VALUE_LEVELS_MAX: usize = 32;
 
 /// Chains of references of one value to another are followed this far.
 const ALIASES_MAX: usize = 100;
-
-/// At most this many schemas of an `allOf` web are looked at for members of the other direction.
-const CLOSURE_MAX: usize = 200;
-
-/// At most this many members of such a web are looked at.
-const CLOSURE_MEMBERS_MAX: usize = 5_000;
 
 /// Converts schemas and notes what they refer to.
 pub(super) struct Converter<'d> {
@@ -461,7 +456,7 @@ impl<'d> Converter<'d> {
         let mut out = Map::new();
         for (name, member) in members {
             at.push(name);
-            let made = if may_hide && self.is_hidden(member, at) {
+            let made = if may_hide && is_hidden(self.document, self.direction, member, at) {
                 Ok(None)
             } else {
                 self.convert(member, at, place).map(Some)
@@ -474,52 +469,13 @@ impl<'d> Converter<'d> {
         Ok(Value::Object(out))
     }
 
-    /// Whether a member belongs to the other direction.
-    fn is_hidden(&self, member: &Value, at: &Pointer) -> bool {
-        is_hidden(self.document, self.direction, member, at)
-    }
-
     /// The names that this schema, all it consists of, and what it is part of leave out.
     fn hidden(&self, map: &Map<String, Value>, place: Place<'_>) -> Option<HashSet<String>> {
         let mut names: HashSet<String> = place.hidden.cloned().unwrap_or_default();
         if map.contains_key("required") || map.contains_key("allOf") {
-            self.collect_hidden(map, &mut names);
+            hidden::collect(self.document, self.direction, map, &mut names);
         }
         (!names.is_empty()).then_some(names)
-    }
-
-    fn collect_hidden(&self, map: &Map<String, Value>, names: &mut HashSet<String>) {
-        let nowhere = Pointer::root();
-        let mut open = vec![map];
-        let (mut schemas, mut looked_at) = (0, 0);
-        while let Some(map) = open.pop() {
-            schemas += 1;
-            if schemas > CLOSURE_MAX || looked_at > CLOSURE_MEMBERS_MAX {
-                return;
-            }
-            if let Some(Value::Object(members)) = map.get("properties") {
-                looked_at += members.len();
-                for (name, member) in members {
-                    if self.is_hidden(member, &nowhere) {
-                        names.insert(name.clone());
-                    }
-                }
-            }
-            for part in map
-                .get("allOf")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-            {
-                if let Ok(Target {
-                    value: Value::Object(part),
-                    ..
-                }) = self.document.resolve(part, &nowhere)
-                {
-                    open.push(part);
-                }
-            }
-        }
     }
 
     fn warn(&mut self, at: &Pointer, message: impl Into<String>) {
@@ -531,27 +487,6 @@ impl<'d> Converter<'d> {
         self.warnings
             .push(Finding::new(DiagnosticCode::SchemaLossy, at, message));
     }
-}
-
-/// Whether a member of an object belongs to the other direction: itself, or what it refers to, says so.
-pub(super) fn is_hidden(
-    document: &Document,
-    direction: Direction,
-    member: &Value,
-    at: &Pointer,
-) -> bool {
-    let name = match direction {
-        Direction::Input => "readOnly",
-        Direction::Output => "writeOnly",
-    };
-    let Value::Object(map) = member else {
-        return false;
-    };
-    flag(map, name)
-        || (map.contains_key("$ref")
-            && document
-                .resolve(member, at)
-                .is_ok_and(|target| target.value.get(name) == Some(&Value::Bool(true))))
 }
 
 /// A value in a message: its kind, and short text of its own where that says more.

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::convert::is_hidden;
+use super::hidden::is_hidden;
 use super::{Direction, nullable};
 use crate::catalog::document::{Document, Target, cyclic, reference};
 use crate::catalog::finding::Finding;

@@ -4,6 +4,7 @@
 //! schemas; cycles that reach no value. Must never know an operation: it sees schemas and a direction.
 
 mod convert;
+mod hidden;
 mod inspect;
 mod keywords;
 mod nullable;
