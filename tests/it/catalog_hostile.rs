@@ -143,6 +143,69 @@ fn a_web_of_schemas_takes_no_longer_than_its_size() {
 }
 
 #[test]
+fn long_lists_of_names_take_no_longer_than_their_length() {
+    const NAMES: usize = 30_000;
+    let start = Instant::now();
+    let route: String = (0..1_000).map(|n| format!("/{{p{n}}}")).collect();
+    let names: Vec<String> = (0..NAMES).map(|n| format!("n{n}")).collect();
+    let properties: Map<String, Value> =
+        names.iter().map(|name| (name.clone(), json!({}))).collect();
+    let schema = json!({"type": "object", "properties": properties, "required": names});
+    let parameters: Vec<Value> = (0..1_000)
+        .map(|n| json!({"name": format!("p{n}"), "in": "path", "schema": {"type": "string"}}))
+        .collect();
+    let document = openapi(&json!({
+        route.clone(): {"get": {}, "put": {"parameters": parameters}},
+        "/body": {"post": {"requestBody": {"content": {"application/json": {"schema": schema}}}}},
+    }));
+    let entry = json!({"name": "n", "description": "d", "method": "POST", "route": route, "inputSchema": schema});
+    let (document, entry) = (document.to_string(), entry.to_string());
+    let read = read_sources(
+        &[
+            ("d.json", document.as_bytes()),
+            ("c.jsonl", entry.as_bytes()),
+        ],
+        &ReadOptions::default(),
+    );
+    assert_eq!(
+        read.operations.len(),
+        4,
+        "{:?}",
+        read.report.diagnostics.first()
+    );
+    assert!(start.elapsed() < Duration::from_mins(1));
+}
+
+#[test]
+fn endless_names_and_lists_are_refused() {
+    let long = "x".repeat(200_000);
+    let parameters: Vec<Value> = (0..3_000)
+        .map(|n| json!({"name": format!("p{n}"), "in": "query"}))
+        .collect();
+    let with = |route: &str| {
+        openapi(
+            &json!({route: {"get": {}}, "/b": {"get": {"parameters": parameters}}, "/c": {"get": {}}}),
+        )
+    };
+    let read = read_one(&with(&format!("/{}", &long[..20_000])));
+    assert_eq!(read.names(), ["get_c"]);
+    assert_eq!(read.findings()[0], "dropped malformed /paths");
+    assert_eq!(
+        read.findings()[1],
+        "dropped malformed /paths/~1b/get/parameters"
+    );
+    let read = read_one(&with(&format!("/{long}")));
+    assert_eq!(read.findings(), ["dropped source_too_large "]);
+    let open = format!("{{\"{}\":", &long[..100]);
+    let text = format!(
+        "{{\"openapi\":\"3.0.0\",\"x\":{}}}",
+        nested(&open, "}", 400, "1")
+    );
+    let read = read_sources(&[("d.json", text.as_bytes())], &ReadOptions::default());
+    assert_eq!(read.findings(), ["dropped source_too_large "]);
+}
+
+#[test]
 fn a_schema_too_large_for_anyone_costs_its_operation() {
     let values: Vec<String> = (0..300_000).map(|n| format!("\"value {n}\"")).collect();
     let text = with_schema(&format!(r#"{{"enum":[{}]}}"#, values.join(",")));

@@ -248,6 +248,14 @@ fn root_references_show_their_type() {
         at("3.1.0", json!({"$ref": to("Id"), "maximum": 9})),
         json!({"$ref": "#/$defs/Id", "maximum": 9, "type": "integer"})
     );
+    // The type is that of the reference at the root, whatever else is referred to beside it.
+    assert_eq!(
+        at(
+            "3.1.0",
+            json!({"$ref": to("Thing"), "properties": {"x": {"type": "array", "items": {"$ref": to("Id")}}}})
+        )["type"],
+        json!(["object", "null"])
+    );
     // Before 3.1 nothing but a description counts beside a reference.
     assert_eq!(
         at(

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use super::document::{Document, flag, text};
 use super::finding::Finding;
-use super::schema::{Direction, Publisher, allows_null};
+use super::schema::{Direction, Publisher, TOO_LARGE_BYTES, allows_null};
 use super::{
     Annotations, Body, BodyShape, Counts, Definition, DiagnosticCode, Operation, Parameter,
     ReadOptions, RequestTemplate, Severity,
@@ -82,6 +82,11 @@ pub(crate) struct Converted {
 pub(crate) fn convert(plan: &Plan, planned: &Planned, settings: Settings<'_>) -> Converted {
     let (mut warnings, mut bytes) = (Vec::new(), 0);
     let operation = operation(plan, planned, settings, &mut warnings, &mut bytes);
+    if let Err(finding) = &operation
+        && finding.code == DiagnosticCode::SchemaLossy
+    {
+        bytes = TOO_LARGE_BYTES;
+    }
     Converted {
         operation,
         bytes,
@@ -266,7 +271,11 @@ impl<'d> Arguments<'d> {
     }
 
     fn warn(&mut self, code: DiagnosticCode, at: &Pointer, message: impl Into<String>) {
-        self.warnings.push(Finding::new(code, at, message));
+        /// More oddities of one operation say nothing new.
+        const WARNINGS_MAX: usize = 1_000;
+        if self.warnings.len() < WARNINGS_MAX {
+            self.warnings.push(Finding::new(code, at, message));
+        }
     }
 
     /// The published schema, and the template's parts with what only the whole schema tells.

@@ -2,6 +2,8 @@
 //!
 //! Owns: the lists of their names. Must never be loosened by a document.
 
+use std::collections::HashSet;
+
 use super::security::Carriers;
 use crate::catalog::Location;
 use crate::catalog::naming::snake;
@@ -56,13 +58,13 @@ pub(super) fn never(
     name: &str,
     location: Location,
     carriers: &Carriers,
-    placeholders: &[&str],
+    in_route: &HashSet<&str>,
 ) -> Option<&'static str> {
     if carriers.has(location, name) {
         return Some("carries a credential of a security scheme");
     }
     match location {
-        Location::Path => (!placeholders.contains(&name)).then_some("has no place in the route"),
+        Location::Path => (!in_route.contains(name)).then_some("has no place in the route"),
         Location::Query => None,
         Location::Header => {
             let name = name.to_ascii_lowercase();

@@ -6,9 +6,10 @@
 use serde_json::{Map, Value, json};
 
 use super::media;
+use crate::catalog::DiagnosticCode;
 use crate::catalog::document::{Document, Target, Version};
 use crate::catalog::finding::Finding;
-use crate::catalog::schema::{Direction, Published, Publisher, is_object};
+use crate::catalog::schema::{Direction, Published, Publisher, TOO_LARGE_BYTES, is_object};
 use crate::json::Pointer;
 
 /// What an operation's successes look like.
@@ -45,10 +46,15 @@ pub(super) fn read(document: &Document, operation: &Map<String, Value>, at: &Poi
             output.bytes = published.bytes;
             output.warnings.append(&mut published.warnings);
         }
-        Err(finding) => output.warnings.push(Finding {
-            message: format!("{}; the output schema is left out", finding.message),
-            ..finding
-        }),
+        Err(finding) => {
+            if finding.code == DiagnosticCode::SchemaLossy {
+                output.bytes = TOO_LARGE_BYTES;
+            }
+            output.warnings.push(Finding {
+                message: format!("{}; the output schema is left out", finding.message),
+                ..finding
+            });
+        }
     }
     output
 }

@@ -15,6 +15,9 @@ use crate::catalog::finding::Finding;
 use crate::catalog::{CollectionSeparator, DiagnosticCode, Location, Parameter, Style};
 use crate::json::Pointer;
 
+/// An operation has at most this many parameters; people's have a few dozen.
+const PARAMETERS_MAX: usize = 2_000;
+
 /// A parameter as it is declared.
 pub(super) struct Declared<'d> {
     pub(super) name: &'d str,
@@ -50,6 +53,11 @@ pub(super) fn declared<'d>(
             let message = "parameters must be a list";
             return Err(Finding::new(DiagnosticCode::Malformed, &at, message));
         };
+        if list.len() > PARAMETERS_MAX {
+            let message =
+                format!("an operation has at most {PARAMETERS_MAX} parameters; use a body");
+            return Err(Finding::new(DiagnosticCode::Malformed, &at, message));
+        }
         for (index, value) in list.iter().enumerate() {
             let mut at = at.clone();
             at.push_index(index);
@@ -131,12 +139,13 @@ pub(super) fn add(
     carriers: &Carriers,
 ) -> Result<(), Finding> {
     let placeholders = placeholders(route);
+    let in_route: HashSet<&str> = placeholders.iter().copied().collect();
     let mut kept: Vec<(&Declared<'_>, Location, Wire)> = Vec::new();
     for parameter in declared {
         let Place::Outside(location) = parameter.location else {
             continue;
         };
-        if let Some(why) = never(parameter.name, location, carriers, &placeholders) {
+        if let Some(why) = never(parameter.name, location, carriers, &in_route) {
             arguments.warn(
                 DiagnosticCode::ParameterDropped,
                 &parameter.at,
@@ -170,12 +179,13 @@ pub(super) fn add(
 /// The names in braces of a route, in order.
 pub(crate) fn placeholders(route: &str) -> Vec<&str> {
     let mut names = Vec::new();
+    let mut seen = HashSet::new();
     let mut rest = route;
     while let Some((_, after)) = rest.split_once('{') {
         let Some((name, after)) = after.split_once('}') else {
             break;
         };
-        if !names.contains(&name) {
+        if seen.insert(name) {
             names.push(name);
         }
         rest = after;
@@ -430,9 +440,14 @@ fn describe(document: &Document, parameter: &Declared<'_>, schema: &mut Value) {
 
 /// A placeholder nobody declares still needs a value: it becomes a required string.
 fn undeclared(arguments: &mut Arguments<'_>, placeholders: &[&str]) {
+    let known: HashSet<String> = arguments
+        .parameters
+        .iter()
+        .filter(|one| one.location == Location::Path)
+        .map(|one| one.name.clone())
+        .collect();
     for &name in placeholders {
-        let is_known = |known: &Parameter| known.location == Location::Path && known.name == name;
-        if arguments.parameters.iter().any(is_known) {
+        if known.contains(name) {
             continue;
         }
         let mut argument = name.to_owned();

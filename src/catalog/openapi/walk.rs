@@ -35,6 +35,9 @@ const METHOD_CHARS_MAX: usize = 32;
 /// A document holds at most this many operations; people's largest hold some twenty thousand.
 const OPERATIONS_MAX: usize = 500_000;
 
+/// A route is at most this many bytes, the limit many servers have for a whole URL.
+const ROUTE_BYTES_MAX: usize = 8 * 1024;
+
 /// An operation has at most this many tags.
 const TAGS_MAX: usize = 100;
 
@@ -96,6 +99,12 @@ fn walk<'d>(document: &'d Document, findings: &mut Findings) -> Vec<Met<'d>> {
             continue;
         }
         let at = at.join(route);
+        if route.len() > ROUTE_BYTES_MAX {
+            let message =
+                format!("a route is at most {ROUTE_BYTES_MAX} bytes; its operations are not read");
+            findings.push(malformed(Severity::Dropped, &at, message));
+            continue;
+        }
         if met.len() >= OPERATIONS_MAX {
             findings.push((
                 Severity::Dropped,

@@ -22,6 +22,10 @@ pub(crate) const DOCUMENT_LEVELS_MAX: usize = 1_000;
 /// text, and the largest published documents hold under a million.
 const DOCUMENT_VALUES_MAX: usize = 8_000_000;
 
+/// The pointer of a value is at most this many bytes: places are named while a document is read, and names
+/// of a million bytes would make a small document a vast one.
+const POINTER_BYTES_MAX: usize = 64 * 1024;
+
 /// A text that was read.
 #[derive(Debug)]
 pub(crate) struct Text {
@@ -34,7 +38,35 @@ pub(crate) struct Text {
 /// Reads the text of a document. `strict_json` is for names that end in `.json`: a text that starts like
 /// JSON is then never tried as YAML, so that the error is about the language its author meant.
 pub(crate) fn parse(bytes: Vec<u8>, strict_json: bool) -> Result<Text, Finding> {
-    let text = decode(bytes)?;
+    let text = language(&decode(bytes)?, strict_json)?;
+    if is_far(&text.value, POINTER_BYTES_MAX) {
+        return Err(Finding::of_source(
+            DiagnosticCode::SourceTooLarge,
+            format!(
+                "keys on the way to a value are over {POINTER_BYTES_MAX} bytes together; shorten them"
+            ),
+        ));
+    }
+    Ok(text)
+}
+
+/// Whether the keys on the way to some value are longer than this together.
+fn is_far(value: &Value, bytes: usize) -> bool {
+    match value {
+        Value::Object(map) => map.iter().any(|(key, member)| {
+            // Every character may be escaped, which doubles it.
+            let left = bytes.checked_sub(2 * key.len() + 1);
+            left.is_none_or(|left| is_far(member, left))
+        }),
+        Value::Array(items) => {
+            let left = bytes.saturating_sub(8);
+            items.iter().any(|item| is_far(item, left))
+        }
+        _ => false,
+    }
+}
+
+fn language(text: &str, strict_json: bool) -> Result<Text, Finding> {
     let first = text.trim_start().bytes().next();
     if first.is_none() {
         return Err(Finding::of_source(
@@ -43,15 +75,15 @@ pub(crate) fn parse(bytes: Vec<u8>, strict_json: bool) -> Result<Text, Finding> 
         ));
     }
     if matches!(first, Some(b'{' | b'[')) {
-        match json(&text) {
+        match json(text) {
             // A flow mapping of YAML starts like JSON.
             Err(error) if !strict_json && error.code == DiagnosticCode::NotParseable => {
-                return yaml::parse(&text).map_err(|_| error);
+                return yaml::parse(text).map_err(|_| error);
             }
             other => return other,
         }
     }
-    yaml::parse(&text).or_else(|error| tabbed(&text).ok_or(error))
+    yaml::parse(text).or_else(|error| tabbed(text).ok_or(error))
 }
 
 /// Another try for a text with tabs where YAML wants spaces: after `:` and `-`, where the parser is stricter

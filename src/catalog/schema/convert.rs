@@ -4,7 +4,7 @@
 //! follow a reference into what it publishes: references are noted and converted on their own, so that
 //! recursion ends with the document's own nesting.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -26,11 +26,16 @@ const VALUE_LEVELS_MAX: usize = 32;
 /// Chains of references of one value to another are followed this far.
 const ALIASES_MAX: usize = 100;
 
+/// At most this many oddities of one schema are told; more say nothing new.
+const WARNINGS_MAX: usize = 100;
+
 /// Converts schemas and notes what they refer to.
 pub(super) struct Converter<'d> {
     document: &'d Document,
     direction: Direction,
     pub(super) uses: Vec<Use>,
+    /// Where each used definition stands in the list.
+    used: HashMap<Pointer, usize>,
     pub(super) warnings: Vec<Finding>,
 }
 
@@ -62,6 +67,7 @@ impl<'d> Converter<'d> {
             document,
             direction,
             uses: Vec::new(),
+            used: HashMap::new(),
             warnings: Vec::new(),
         }
     }
@@ -159,7 +165,7 @@ impl<'d> Converter<'d> {
         if self.direction == Direction::Input {
             return Err(fault);
         }
-        self.warnings.push(Finding {
+        self.note(Finding {
             message: format!("{}; anything is accepted here", fault.message),
             ..fault
         });
@@ -203,7 +209,12 @@ impl<'d> Converter<'d> {
     /// Notes the use of a definition and answers the reference to it.
     fn refer(&mut self, at: Pointer, in_place: bool) -> String {
         let name = definition_name(&at, self.document.version);
-        self.uses.push(Use { at, in_place });
+        if let Some(&place) = self.used.get(&at) {
+            self.uses[place].in_place |= in_place;
+        } else {
+            self.used.insert(at.clone(), self.uses.len());
+            self.uses.push(Use { at, in_place });
+        }
         format!("#/$defs/{name}")
     }
 
@@ -479,13 +490,17 @@ impl<'d> Converter<'d> {
     }
 
     fn warn(&mut self, at: &Pointer, message: impl Into<String>) {
-        self.warnings
-            .push(Finding::new(DiagnosticCode::Malformed, at, message));
+        self.note(Finding::new(DiagnosticCode::Malformed, at, message));
     }
 
     fn lossy(&mut self, at: &Pointer, message: impl Into<String>) {
-        self.warnings
-            .push(Finding::new(DiagnosticCode::SchemaLossy, at, message));
+        self.note(Finding::new(DiagnosticCode::SchemaLossy, at, message));
+    }
+
+    fn note(&mut self, warning: Finding) {
+        if self.warnings.len() < WARNINGS_MAX {
+            self.warnings.push(warning);
+        }
     }
 }
 

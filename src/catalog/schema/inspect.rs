@@ -306,7 +306,10 @@ impl<'d> Merge<'d> {
             };
             if let Some(&place) = self.places.get(name.as_str()) {
                 let schemas = &mut self.root.members[place].1;
-                if !schemas.iter().any(|known| known.value == schema) {
+                if !schemas
+                    .iter()
+                    .any(|known| known.at == target.at || known.value == schema)
+                {
                     schemas.push(target);
                 }
             } else {

@@ -28,6 +28,9 @@ pub(crate) use nullable::allows_null;
 /// not readable by anyone; the largest of people's documents are under a third of it.
 const SCHEMA_BYTES_MAX: usize = 2 * 1024 * 1024;
 
+/// What a schema that is too large counts for in the sum over its document: finding out took work.
+pub(crate) const TOO_LARGE_BYTES: usize = 4 * SCHEMA_BYTES_MAX;
+
 /// What a definition costs beside its text.
 const DEFINITION_BYTES: usize = 64;
 
@@ -111,22 +114,26 @@ impl<'d> Publisher<'d> {
             }
             return Ok(scalar);
         }
+        // A reference at the root is the first that is noted.
+        let first = self.uses.len();
         let mut schema = self.with(|converter| converter.convert_root(value, at))?;
-        self.say_type(&mut schema);
+        self.say_type(&mut schema, first);
         Ok(schema)
     }
 
     /// Puts the type of the target beside a reference, which changes nothing for a validator.
-    fn say_type(&self, schema: &mut Value) {
+    fn say_type(&self, schema: &mut Value, first: usize) {
         let Value::Object(map) = schema else { return };
         if !map.contains_key("$ref") || map.contains_key("type") {
             return;
         }
-        let Some(last) = self.uses.last() else { return };
+        let Some(root) = self.uses.get(first) else {
+            return;
+        };
         let target = self
             .document
             .schemas
-            .get(self.document, self.direction, &last.at);
+            .get(self.document, self.direction, &root.at);
         if let Ok(target) = &target.schema
             && let Some(name) = target.get("type")
         {
