@@ -107,7 +107,7 @@ fn sources_that_cannot_be_read_are_told_in_one_line_with_the_place() {
             "other.json",
             &["other.json: ", "neither an `openapi` nor a `swagger`"],
         ),
-        ("text.yaml", &["text.yaml: ", "no OpenAPI document"]),
+        ("text.yaml", &["text.yaml: ", "name a document with"]),
         ("old.json", &["old.json", "1.2"]),
         (
             "large.json",
