@@ -10,6 +10,8 @@ pub mod catalog;
 
 pub mod index;
 
+pub mod synthetic;
+
 pub mod access;
 
 pub mod search;

@@ -12,9 +12,9 @@ use super::directory::{BuildDirectory, CARDS_FILE, DEFINITIONS_FILE};
 use super::manifest::{FORMAT_VERSION, MANIFEST_FILE, Manifest, SegmentEntry};
 use super::records::{RecordWriter, train};
 use super::schema::{Fields, TOKENIZER_VERSION};
-use super::segment::{Entry, SegmentDocument, write_segments};
+use super::segment::{Entry, SegmentDocument, Shared, write_segments};
 use super::vocabulary::{Interner, PrefixTerms, indexed_front};
-use super::{FieldName, IndexError, Reader};
+use super::{Bm25, FieldName, IndexError, Reader};
 use crate::catalog::{Card, Operation, SearchText, Security, Sink, SinkError};
 use crate::text::{fold, for_each_token};
 
@@ -256,17 +256,22 @@ impl Builder {
             IndexSettings::default(),
         )
         .map_err(IndexError::engine("create an index"))?;
-        let ids = write_segments(&index, &fields, &terms, &tag_terms, &slices)?;
+        let len2_total: u64 = documents.iter().map(|document| u64::from(document.len2)).sum();
+        let shared = Shared {
+            fields: &fields,
+            terms: &terms,
+            tags: &tag_terms,
+            audiences: audiences.len(),
+            statistics: Bm25::new(documents.len() as u64, len2_total),
+        };
+        let ids = write_segments(&*directory, &index, &shared, &slices)?;
         drop(index);
 
         let manifest = Manifest {
             format: FORMAT_VERSION,
             tokenizer: TOKENIZER_VERSION,
             operations: u32::try_from(documents.len()).unwrap_or(u32::MAX),
-            len2_total: documents
-                .iter()
-                .map(|document| u64::from(document.len2))
-                .sum(),
+            len2_total,
             revision,
             segments: ids
                 .into_iter()

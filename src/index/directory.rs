@@ -19,6 +19,12 @@ use crate::json::sha256_hex;
 pub(super) const DEFINITIONS_FILE: &str = "definitions";
 /// The card file: name and card.
 pub(super) const CARDS_FILE: &str = "cards";
+
+/// The impact table of a segment, by its place in the manifest.
+pub(super) fn impacts_file(segment: usize) -> String {
+    format!("impacts.{segment}")
+}
+
 const CURRENT_FILE: &str = "CURRENT";
 const LOCK_FILE: &str = "LOCK";
 const BUILD_PREFIX: &str = ".build-";

@@ -5,6 +5,7 @@
 //! also promises neither one segment nor document order. Both matter here: a document's number is its
 //! name's ordinal.
 
+use std::path::Path;
 use std::str::FromStr;
 
 use tantivy::columnar::{ColumnType, ColumnarWriter};
@@ -15,11 +16,13 @@ use tantivy::indexer::NoMergePolicy;
 use tantivy::postings::InvertedIndexSerializer;
 use tantivy::schema::Field;
 use tantivy::store::{Compressor, StoreWriter};
-use tantivy::{Index, IndexWriter, TantivyDocument};
+use tantivy::{Directory, Index, IndexWriter, TantivyDocument};
 
-use super::IndexError;
+use super::directory::impacts_file;
+use super::impacts::ImpactWriter;
 use super::schema::{AUDIENCE, Fields, LEN2};
 use super::vocabulary::PrefixTerms;
+use super::{Bm25, FieldName, IndexError};
 
 /// One distinct (token, field) of a document with how often it occurs.
 #[derive(Debug, Clone, Copy)]
@@ -48,12 +51,22 @@ struct Postings {
 /// The least memory the engine accepts for a writer that only registers finished segments.
 const WRITER_BYTES: usize = 15_000_000;
 
+/// What all segments of a generation share.
+pub(super) struct Shared<'a> {
+    pub(super) fields: &'a Fields,
+    pub(super) terms: &'a PrefixTerms<'a>,
+    /// The facet's terms, sorted.
+    pub(super) tags: &'a [&'a str],
+    /// The number of audiences.
+    pub(super) audiences: usize,
+    pub(super) statistics: Bm25,
+}
+
 /// Writes one segment per slice of documents and commits them all at once.
 pub(super) fn write_segments(
+    directory: &dyn Directory,
     index: &Index,
-    fields: &Fields,
-    terms: &PrefixTerms<'_>,
-    tags: &[&str],
+    shared: &Shared<'_>,
     slices: &[&[SegmentDocument<'_>]],
 ) -> Result<Vec<String>, IndexError> {
     let mut writer: IndexWriter<TantivyDocument> = index
@@ -61,11 +74,12 @@ pub(super) fn write_segments(
         .map_err(IndexError::engine("open a writer"))?;
     writer.set_merge_policy(Box::new(NoMergePolicy));
     let mut ids = Vec::new();
-    for slice in slices {
+    for (number, slice) in slices.iter().enumerate() {
         let documents =
             u32::try_from(slice.len()).map_err(|_| IndexError::TooMany { max: u32::MAX })?;
         let segment = index.new_segment();
-        write_segment(&segment, fields, terms, tags, slice)?;
+        let impacts = write_segment(&segment, shared, slice)?;
+        write_impacts(directory, number, impacts)?;
         writer
             .add_segment(index.new_segment_meta(segment.id(), documents))
             .map_err(IndexError::engine("register a segment"))?;
@@ -87,21 +101,38 @@ pub(super) fn segment_id(text: &str) -> Option<SegmentId> {
 
 fn write_segment(
     segment: &tantivy::index::Segment,
-    fields: &Fields,
-    terms: &PrefixTerms<'_>,
-    tags: &[&str],
+    shared: &Shared<'_>,
     documents: &[SegmentDocument<'_>],
-) -> Result<(), IndexError> {
+) -> Result<ImpactWriter, IndexError> {
+    let Shared {
+        fields,
+        terms,
+        tags,
+        audiences,
+        statistics,
+    } = *shared;
     let failed = "write a segment";
     let mut serializer =
         InvertedIndexSerializer::open(segment).map_err(IndexError::engine(failed))?;
-    let weights = super::FieldName::ALL.map(super::FieldName::weight2);
+    let weights = FieldName::ALL.map(FieldName::weight2);
     let weighted = invert(terms, documents, |entry| {
         weights[usize::from(entry.field)].saturating_mul(entry.count)
     });
     write_field(&mut serializer, fields.weighted, &terms.terms, &weighted)?;
+    let mut impacts = ImpactWriter::new(documents.len());
+    let norms: Vec<f64> = documents
+        .iter()
+        .map(|document| statistics.norm(f64::from(document.len2) / 2.0))
+        .collect();
+    for bounds in weighted.starts.windows(2) {
+        let list = bounds[0]..bounds[1];
+        if !list.is_empty() {
+            let (docs, freqs) = (&weighted.docs[list.clone()], &weighted.freqs[list]);
+            impacts.push(docs, freqs, |document| norms[document as usize]);
+        }
+    }
     drop(weighted);
-    for name in super::FieldName::ALL {
+    for name in FieldName::ALL {
         let one = invert(terms, documents, |entry| {
             if entry.field == name.ordinal() {
                 entry.count
@@ -112,8 +143,12 @@ fn write_segment(
         let field = fields.by_name[usize::from(name.ordinal())];
         write_field(&mut serializer, field, &terms.terms, &one)?;
     }
-    let facet = invert_tags(tags.len(), documents);
+    let facet = invert_sets(tags.len(), documents.iter().map(|document| document.tags));
     write_field(&mut serializer, fields.tag, tags, &facet)?;
+    let audiences: Vec<[u8; 8]> = (0..audiences as u64).map(u64::to_be_bytes).collect();
+    let members = documents.iter().map(|document| std::slice::from_ref(&document.audience));
+    let members = invert_sets(audiences.len(), members);
+    write_field(&mut serializer, fields.audience, &audiences, &members)?;
     serializer.close().map_err(IndexError::engine(failed))?;
 
     FieldNormsSerializer::from_write(open(segment, SegmentComponent::FieldNorms)?)
@@ -144,7 +179,23 @@ fn write_segment(
         false,
     )
     .and_then(StoreWriter::close)
-    .map_err(IndexError::engine(failed))
+    .map_err(IndexError::engine(failed))?;
+    Ok(impacts)
+}
+
+fn write_impacts(
+    directory: &dyn Directory,
+    segment: usize,
+    impacts: ImpactWriter,
+) -> Result<(), IndexError> {
+    let name = impacts_file(segment);
+    let mut out = directory.open_write(Path::new(&name)).map_err(|error| {
+        IndexError::engine("create the impact table")(tantivy::TantivyError::from(error))
+    })?;
+    impacts
+        .write(&mut out)
+        .and_then(|()| terminate(out))
+        .map_err(IndexError::file("write", name))
 }
 
 fn open(
@@ -210,17 +261,18 @@ fn invert(
     }
 }
 
-fn invert_tags(tags: usize, documents: &[SegmentDocument<'_>]) -> Postings {
-    let mut counts = vec![0usize; tags];
-    for tag in documents.iter().flat_map(|document| document.tags) {
-        counts[*tag as usize] += 1;
+/// Inverts documents into one list a set, of the documents that are in it.
+fn invert_sets<'a>(sets: usize, documents: impl Iterator<Item = &'a [u32]> + Clone) -> Postings {
+    let mut counts = vec![0usize; sets];
+    for set in documents.clone().flatten() {
+        counts[*set as usize] += 1;
     }
     let starts = running_sum(&counts);
     let mut next = starts.clone();
     let mut docs = vec![0u32; starts.last().copied().unwrap_or(0)];
     for (number, document) in (0u32..).zip(documents) {
-        for tag in document.tags {
-            let at = &mut next[*tag as usize];
+        for set in document {
+            let at = &mut next[*set as usize];
             docs[*at] = number;
             *at += 1;
         }

@@ -121,7 +121,7 @@ fn equal_catalogues_have_equal_revisions_and_others_do_not() {
     let mut reversed = operations.clone();
     reversed.reverse();
     assert_eq!(revision(&operations), revision(&reversed));
-    let changes: [fn(&mut Operation); 6] = [
+    let edits: [fn(&mut Operation); 6] = [
         |o| o.definition.description.push('!'),
         |o| o.tags.push("New".into()),
         |o| o.search_terms.push("new".into()),
@@ -129,9 +129,9 @@ fn equal_catalogues_have_equal_revisions_and_others_do_not() {
         |o| o.definition.deprecated = true,
         |o| o.security = Security::of_scopes(vec!["read".into()]),
     ];
-    for change in changes {
+    for edit in edits {
         let mut changed = operations.clone();
-        change(&mut changed[4]);
+        edit(&mut changed[4]);
         assert_ne!(revision(&operations), revision(&changed));
     }
 }
