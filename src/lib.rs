@@ -4,13 +4,15 @@ pub mod json;
 
 pub mod text;
 
+pub mod clock;
+
 pub mod http;
 
 pub mod catalog;
 
-pub mod index;
-
 pub mod synthetic;
+
+pub mod index;
 
 pub mod access;
 
@@ -26,10 +28,10 @@ pub mod mcp;
 
 pub mod telemetry;
 
-pub mod config;
-
 pub mod demo;
 
 pub mod server;
+
+pub mod config;
 
 pub mod cli;

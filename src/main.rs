@@ -1,3 +1,7 @@
-//! The command.
+//! The command `sezzlee`; everything it does is in the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    sezzlee::cli::run()
+}

@@ -103,6 +103,8 @@ codes! {
     NoServer => "no_server",
     /// A schema keyword could not be carried over with its whole meaning.
     SchemaLossy => "schema_lossy",
+    /// A member of `x-sezzlee` is unknown, not carried out, or not a document's to set.
+    UnsupportedExtension => "unsupported_extension",
     /// Two equally sharp selection rules disagree.
     AmbiguousSelection => "ambiguous_selection",
 }

@@ -7,15 +7,34 @@
 mod card;
 mod definition;
 mod diagnostic;
+mod document;
+mod finding;
+mod lines;
+mod loader;
+mod naming;
+mod openapi;
 mod operation;
+mod options;
+mod parse;
+mod read;
+mod registry;
+mod report;
+mod schema;
 mod security;
+mod selection;
+mod sources;
 mod template;
 
 pub use card::Card;
 pub use definition::{Annotations, Definition};
 pub use diagnostic::{Counts, Diagnostic, DiagnosticCode, Severity};
+pub use loader::{FileLoader, LoadError, Loader, SourceTarget};
 pub use operation::{Operation, SearchText};
+pub use options::{NameOverride, Prefix, ReadOptions};
+pub use read::{ReadError, read};
+pub use report::{DocumentCounts, Report};
 pub use security::{SchemeUse, Security};
+pub use selection::{SelectionDecision, SelectionRule};
 pub use template::{
     Body, BodyShape, CollectionSeparator, Location, Member, Parameter, RequestTemplate, Style,
 };

@@ -51,7 +51,7 @@ pub struct Parameter {
 }
 
 /// Where a parameter travels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Location {
     /// A `{name}` of the route.

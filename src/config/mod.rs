@@ -1,1 +1,10 @@
-//! placeholder
+//! What an operator may choose: the one place where every knob has its name, its default and its meaning.
+//!
+//! Owns: the flags, and turning them into each room's own small settings struct. Must never be imported
+//! by a room it configures.
+
+mod args;
+
+pub use args::{
+    AnswerArgs, BadValue, CallArgs, ListenArgs, LogArgs, NamePrefix, OnUnknownArg, SourceArgs,
+};

@@ -1,7 +1,6 @@
 //! The builder: takes operations in any order, writes one immutable generation in name order.
 
 use std::collections::HashMap;
-use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
@@ -13,9 +12,10 @@ use super::manifest::{FORMAT_VERSION, MANIFEST_FILE, Manifest, SegmentEntry};
 use super::records::{RecordWriter, train};
 use super::schema::{Fields, TOKENIZER_VERSION};
 use super::segment::{Entry, SegmentDocument, Shared, write_segments};
+use super::spool::{Record, Spool, SpoolPlace, decode};
 use super::vocabulary::{Interner, PrefixTerms, indexed_front};
 use super::{Bm25, FieldName, IndexError, Reader};
-use crate::catalog::{Card, Operation, SearchText, Security, Sink, SinkError};
+use crate::catalog::{Operation, SearchText, Security, Sink, SinkError};
 use crate::text::{fold, for_each_token};
 
 /// The most operations one generation takes: document numbers are 32 bits and the engine keeps the top one.
@@ -379,159 +379,5 @@ impl Sink for Builder {
 
     fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), SinkError> {
         Self::rename(self, ordinal, name).map_err(|error| SinkError(Box::new(error)))
-    }
-}
-
-/// Bytes of a version at the front of a stored definition.
-pub(super) const VERSION_BYTES: usize = 16;
-
-/// What is kept of an operation: its JSON, the version of its definition, its card.
-struct Record {
-    version: String,
-    operation: Vec<u8>,
-    card: Vec<u8>,
-}
-
-impl Record {
-    fn of(operation: &Operation) -> Result<Self, IndexError> {
-        let unwritable = |error: serde_json::Error| IndexError::damaged("spool", error.to_string());
-        let card = Card::of(&operation.definition);
-        // The name stands in front so that looking a name up compares bytes and parses nothing.
-        let name = card.name.as_bytes();
-        let mut bytes = u32::try_from(name.len())
-            .unwrap_or(u32::MAX)
-            .to_le_bytes()
-            .to_vec();
-        bytes.extend_from_slice(name);
-        serde_json::to_writer(&mut bytes, &card).map_err(unwritable)?;
-        Ok(Self {
-            version: operation.definition.version(),
-            operation: serde_json::to_vec(operation).map_err(unwritable)?,
-            card: bytes,
-        })
-    }
-
-    /// The record of the definition store: version, then the operation.
-    fn stored(&self) -> Vec<u8> {
-        [self.version.as_bytes(), &self.operation].concat()
-    }
-}
-
-/// Reads an operation back from its JSON.
-pub(super) fn decode(bytes: &[u8], file: &'static str) -> Result<Operation, IndexError> {
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
-    // Documents nest up to the catalogue's own limit, which was enforced when they were read.
-    reader.disable_recursion_limit();
-    serde::Deserialize::deserialize(&mut reader)
-        .map_err(|error: serde_json::Error| IndexError::damaged(file, error.to_string()))
-}
-
-/// Where records wait until their order is known.
-enum Spool {
-    Memory(Vec<u8>),
-    File {
-        file: std::io::BufWriter<std::fs::File>,
-        path: std::path::PathBuf,
-        end: u64,
-        /// Whether the file stands where the next record goes; reading moves it.
-        at_end: bool,
-    },
-}
-
-struct SpoolPlace {
-    at: u64,
-    operation_bytes: u32,
-    card_bytes: u32,
-}
-
-impl Spool {
-    fn file(path: &Path) -> Result<Self, IndexError> {
-        let file = std::fs::File::options()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(path)
-            .map_err(IndexError::file("create", path))?;
-        Ok(Self::File {
-            file: std::io::BufWriter::with_capacity(1 << 20, file),
-            path: path.to_owned(),
-            end: 0,
-            at_end: true,
-        })
-    }
-
-    fn write(&mut self, record: &Record) -> Result<SpoolPlace, IndexError> {
-        let parts = [record.version.as_bytes(), &record.operation, &record.card];
-        let at = match self {
-            Self::Memory(bytes) => {
-                let at = bytes.len() as u64;
-                for part in parts {
-                    bytes.extend_from_slice(part);
-                }
-                at
-            }
-            Self::File {
-                file,
-                path,
-                end,
-                at_end,
-            } => {
-                let at = *end;
-                if !*at_end {
-                    file.seek(SeekFrom::Start(at))
-                        .map_err(IndexError::file("write", &*path))?;
-                    *at_end = true;
-                }
-                for part in parts {
-                    file.write_all(part)
-                        .map_err(IndexError::file("write", &*path))?;
-                    *end += part.len() as u64;
-                }
-                at
-            }
-        };
-        let size = |bytes: &[u8]| {
-            u32::try_from(bytes.len())
-                .map_err(|_| IndexError::damaged("spool", "an operation is over 4 GiB"))
-        };
-        Ok(SpoolPlace {
-            at,
-            operation_bytes: size(&record.operation)?,
-            card_bytes: size(&record.card)?,
-        })
-    }
-
-    fn read(&mut self, place: &SpoolPlace) -> Result<Record, IndexError> {
-        let total = VERSION_BYTES + place.operation_bytes as usize + place.card_bytes as usize;
-        let mut bytes = vec![0; total];
-        match self {
-            Self::Memory(all) => {
-                let at = usize::try_from(place.at).unwrap_or(usize::MAX);
-                let slice = all
-                    .get(at..at.saturating_add(total))
-                    .ok_or_else(|| IndexError::damaged("spool", "a record is missing"))?;
-                bytes.copy_from_slice(slice);
-            }
-            Self::File {
-                file, path, at_end, ..
-            } => {
-                *at_end = false;
-                file.flush()
-                    .and_then(|()| {
-                        let file = file.get_mut();
-                        file.seek(SeekFrom::Start(place.at))?;
-                        file.read_exact(&mut bytes)
-                    })
-                    .map_err(IndexError::file("read", &*path))?;
-            }
-        }
-        let card = bytes.split_off(VERSION_BYTES + place.operation_bytes as usize);
-        let operation = bytes.split_off(VERSION_BYTES);
-        let version = String::from_utf8_lossy(&bytes).into_owned();
-        Ok(Record {
-            version,
-            operation,
-            card,
-        })
     }
 }

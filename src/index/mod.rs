@@ -15,6 +15,7 @@ mod reader;
 mod records;
 mod schema;
 mod segment;
+mod spool;
 mod top;
 mod topk;
 mod vocabulary;

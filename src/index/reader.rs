@@ -9,15 +9,15 @@ use tantivy::index::SegmentReader;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{Directory, Index, InvertedIndexReader};
 
-use super::{Bm25, IndexError};
-use super::build::{VERSION_BYTES, decode};
 use super::directory::{CARDS_FILE, DEFINITIONS_FILE, impacts_file};
 use super::impacts::Impacts;
 use super::manifest::{MANIFEST_FILE, Manifest};
 use super::records::RecordReader;
 use super::schema::{AUDIENCE, Fields, LEN2};
 use super::segment::segment_id;
+use super::spool::{VERSION_BYTES, decode};
 use super::topk::Norms;
+use super::{Bm25, IndexError};
 use crate::catalog::{Operation, Security};
 
 /// An open generation.

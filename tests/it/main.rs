@@ -1,7 +1,25 @@
 //! Everything that crosses a room, linked once.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod architecture;
 mod contract;
+mod demo;
+mod demo_document;
+mod demo_random;
 mod fixtures;
 mod generation;
+mod http;
+mod http_backend;
+mod invoke;
+mod invoke_failures;
+mod mcp_fake;
+mod mcp_http;
+mod mcp_properties;
+mod mcp_refusals;
+mod mcp_server;
+mod mcp_stdio;
+mod mcp_wire;
 mod naive;
+mod published;
+mod readme;
+mod rust_text;

@@ -1,0 +1,72 @@
+//! Where bytes come from: the loader that is handed in, and the plain one for files.
+//!
+//! Owns: the contract of loaders. Must never open a network connection.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+
+use url::Url;
+
+/// One thing to load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceTarget {
+    /// A local file.
+    File(PathBuf),
+    /// An http or https URL.
+    Url(Url),
+}
+
+/// Opens sources. Called from several threads at once; may block.
+pub trait Loader: Sync {
+    /// Opens a source for one reading from its start. `bytes_max`, where there is one, is the most the
+    /// reader will take: a loader that knows the size refuses early with [`LoadError::TooLarge`].
+    fn open(
+        &self,
+        target: &SourceTarget,
+        bytes_max: Option<u64>,
+    ) -> Result<Box<dyn Read + Send>, LoadError>;
+}
+
+/// Why a source could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file system, or the connection, failed.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// The source is larger than asked for.
+    #[error("it is over {bytes_max} bytes")]
+    TooLarge {
+        /// The limit, in bytes.
+        bytes_max: u64,
+    },
+    /// The loader does not load this; the sentence says why and what to do.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Loads local files and nothing else.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FileLoader;
+
+impl Loader for FileLoader {
+    fn open(
+        &self,
+        target: &SourceTarget,
+        bytes_max: Option<u64>,
+    ) -> Result<Box<dyn Read + Send>, LoadError> {
+        let SourceTarget::File(path) = target else {
+            let message = "URLs are not fetched here; name a file";
+            return Err(LoadError::Refused(message.to_owned()));
+        };
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(LoadError::Refused("it is a directory".to_owned()));
+        }
+        match bytes_max {
+            Some(bytes_max) if metadata.len() > bytes_max => Err(LoadError::TooLarge { bytes_max }),
+            _ => Ok(Box::new(file)),
+        }
+    }
+}

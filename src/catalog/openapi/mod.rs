@@ -1,0 +1,310 @@
+//! One document's operations: found, selected, named, and each converted on its own.
+//!
+//! Owns: the plan of a document (what is in it and what it is called) and the conversion of one planned
+//! operation. Must never let a fault of one operation touch another.
+
+mod body;
+mod extension;
+mod media;
+mod output;
+mod parameters;
+mod security;
+mod servers;
+mod walk;
+
+use serde_json::{Map, Value, json};
+
+use super::document::{Document, flag, text};
+use super::finding::Finding;
+use super::schema::{Direction, Publisher, allows_null};
+use super::{
+    Annotations, Body, BodyShape, Counts, Definition, DiagnosticCode, Operation, Parameter,
+    ReadOptions, RequestTemplate, Severity,
+};
+use crate::json::Pointer;
+use extension::Extension;
+use security::Carriers;
+pub(crate) use walk::{is_method, plan};
+
+pub(crate) use parameters::placeholders;
+
+/// A document whose operations are known but not converted yet.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) document: Document,
+    /// The selected operations, in their order.
+    pub(crate) operations: Vec<Planned>,
+    /// What was met so far; `published` is still zero.
+    pub(crate) counts: Counts,
+    /// What was wrong so far.
+    pub(crate) findings: Vec<(Severity, Finding)>,
+    carriers: Carriers,
+}
+
+/// One selected operation.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    /// Where it stands.
+    pub(crate) at: Pointer,
+    /// Where its path item stands.
+    item_at: Pointer,
+    pub(crate) method: String,
+    pub(crate) route: String,
+    /// The tool's name.
+    pub(crate) name: String,
+    /// Whether the operator gave the name, so that it is never changed.
+    pub(crate) is_fixed: bool,
+    tags: Vec<String>,
+    extension: Extension,
+}
+
+/// What reading a set of sources decides for all of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings<'a> {
+    pub(crate) options: &'a ReadOptions,
+    /// Whether names start with the document's key.
+    pub(crate) prefix: bool,
+    /// Whether there are several documents, so that their keys are tags.
+    pub(crate) several: bool,
+}
+
+/// What became of one planned operation.
+#[derive(Debug)]
+pub(crate) struct Converted {
+    pub(crate) operation: Result<Operation, Finding>,
+    pub(crate) warnings: Vec<Finding>,
+}
+
+/// Converts one planned operation.
+pub(crate) fn convert(plan: &Plan, planned: &Planned, settings: Settings<'_>) -> Converted {
+    let mut warnings = Vec::new();
+    let operation = operation(plan, planned, settings, &mut warnings);
+    Converted {
+        operation,
+        warnings,
+    }
+}
+
+fn operation(
+    plan: &Plan,
+    planned: &Planned,
+    settings: Settings<'_>,
+    warnings: &mut Vec<Finding>,
+) -> Result<Operation, Finding> {
+    let document = &plan.document;
+    if let Some(finding) = &planned.extension.unsupported {
+        return Err(finding.clone());
+    }
+    let map = object_at(document, &planned.at)?;
+    let item = object_at(document, &planned.item_at)?;
+    let security = security::requirement(document, map, &planned.at)?;
+    let declared = parameters::declared(
+        document,
+        (item, &planned.item_at),
+        (map, &planned.at),
+        warnings,
+    )?;
+    let mut arguments = Arguments::new(document, &planned.at);
+    parameters::add(&mut arguments, &declared, &planned.route, &plan.carriers)?;
+    let body = body::add(
+        &mut arguments,
+        (map, &planned.at),
+        &declared,
+        &planned.method,
+    )?;
+    let input = arguments.finish(body)?;
+    warnings.extend(input.warnings);
+    let output = output::read(document, map, &planned.at);
+    warnings.extend(output.warnings);
+    let base_url = servers::base_url(document, item, map, settings.options);
+    if base_url.is_none() {
+        warnings.push(Finding::of_source(
+            DiagnosticCode::NoServer,
+            "no absolute http or https server URL is known; give a base URL to make its operations callable",
+        ));
+    }
+    Ok(Operation {
+        definition: Definition {
+            name: planned.name.clone(),
+            description: description(planned, map),
+            input_schema: input.schema,
+            output_schema: output.schema,
+            annotations: annotations(planned),
+            deprecated: flag(map, "deprecated"),
+        },
+        tags: tags(planned, document, settings),
+        search_terms: planned.extension.search_terms.clone(),
+        route: Some(planned.route.clone()),
+        alternate_routes: Vec::new(),
+        grouped_parameters: input.grouped,
+        security,
+        template: Some(RequestTemplate {
+            document: document.key.clone(),
+            method: planned.method.clone(),
+            base_url,
+            route: sent_route(&planned.route),
+            parameters: input.parameters,
+            body: input.body,
+            accepts: output.accepts,
+        }),
+    })
+}
+
+fn object_at<'d>(document: &'d Document, at: &Pointer) -> Result<&'d Map<String, Value>, Finding> {
+    match document.at(at) {
+        Some(Value::Object(map)) => Ok(map),
+        _ => Err(Finding::new(
+            DiagnosticCode::Malformed,
+            at,
+            "an operation must be an object",
+        )),
+    }
+}
+
+/// What of a route reaches the wire: everything before a fragment, which some documents use to tell
+/// operations of one URL apart.
+fn sent_route(route: &str) -> String {
+    route.split('#').next().unwrap_or(route).to_owned()
+}
+
+/// Summary and description, each once.
+fn description(planned: &Planned, map: &Map<String, Value>) -> String {
+    if let Some(own) = &planned.extension.description {
+        return own.clone();
+    }
+    let member = |name: &str| text(map, name).map(|text| text.trim().to_owned());
+    let summary = member("summary").unwrap_or_default();
+    let description = member("description").unwrap_or_default();
+    match (summary.is_empty(), description.is_empty()) {
+        (true, true) => format!("{} {}", planned.method, planned.route),
+        (true, false) => description,
+        (false, true) => summary,
+        (false, false) if description.starts_with(&summary) => description,
+        (false, false) => format!("{summary}\n\n{description}"),
+    }
+}
+
+fn tags(planned: &Planned, document: &Document, settings: Settings<'_>) -> Vec<String> {
+    let mut tags: Vec<String> = Vec::new();
+    let key = settings.several.then_some(&document.key);
+    let all: Vec<&String> = match &planned.extension.tags {
+        Some(own) => own.iter().collect(),
+        None => planned.tags.iter().chain(key).collect(),
+    };
+    for tag in all {
+        if !tags.contains(tag) {
+            tags.push(tag.clone());
+        }
+    }
+    tags
+}
+
+fn annotations(planned: &Planned) -> Annotations {
+    let mut annotations = Annotations::of_method(&planned.method);
+    for (hint, holds) in &planned.extension.hints {
+        // Only hints that apply are kept; false is never written.
+        if *holds {
+            annotations.0.insert(hint.clone(), json!(true));
+        } else {
+            annotations.0.shift_remove(hint);
+        }
+    }
+    annotations
+}
+
+/// The arguments of one operation while they are gathered.
+struct Arguments<'d> {
+    document: &'d Document,
+    /// Where the operation stands.
+    at: Pointer,
+    publisher: Publisher<'d>,
+    properties: Map<String, Value>,
+    required: Vec<String>,
+    /// `additionalProperties` of the root.
+    additional: Value,
+    parameters: Vec<Parameter>,
+    grouped: Vec<String>,
+    warnings: Vec<Finding>,
+}
+
+/// The input side of an operation.
+struct Input {
+    schema: Value,
+    parameters: Vec<Parameter>,
+    body: Option<Body>,
+    grouped: Vec<String>,
+    warnings: Vec<Finding>,
+}
+
+impl<'d> Arguments<'d> {
+    fn new(document: &'d Document, at: &Pointer) -> Self {
+        Self {
+            document,
+            at: at.clone(),
+            publisher: Publisher::new(document, Direction::Input),
+            properties: Map::new(),
+            required: Vec::new(),
+            additional: json!(false),
+            parameters: Vec::new(),
+            grouped: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    fn property(&mut self, argument: String, schema: Value, required: bool) {
+        if required {
+            self.required.push(argument.clone());
+        }
+        self.properties.insert(argument, schema);
+    }
+
+    fn warn(&mut self, code: DiagnosticCode, at: &Pointer, message: impl Into<String>) {
+        self.warnings.push(Finding::new(code, at, message));
+    }
+
+    /// The published schema, and the template's parts with what only the whole schema tells.
+    fn finish(mut self, mut body: Option<Body>) -> Result<Input, Finding> {
+        let (definitions, warnings) = self.publisher.finish()?;
+        self.warnings.extend(warnings);
+        let mut root = Map::new();
+        root.insert("type".into(), json!("object"));
+        root.insert("properties".into(), Value::Object(self.properties));
+        if !self.required.is_empty() {
+            root.insert("required".into(), json!(self.required));
+        }
+        root.insert("additionalProperties".into(), self.additional);
+        if !definitions.is_empty() {
+            root.insert("$defs".into(), Value::Object(definitions));
+        }
+        let root = Value::Object(root);
+        for parameter in &mut self.parameters {
+            parameter.nullable = argument_allows_null(&root, &parameter.argument);
+        }
+        if let Some(body) = &mut body {
+            let members = match &mut body.shape {
+                BodyShape::Members { members, .. } => members.as_mut_slice(),
+                BodyShape::Whole(member) => std::slice::from_mut(member),
+            };
+            for member in members {
+                member.nullable = argument_allows_null(&root, &member.argument);
+            }
+        }
+        Ok(Input {
+            schema: root,
+            parameters: self.parameters,
+            body,
+            grouped: self.grouped,
+            warnings: self.warnings,
+        })
+    }
+}
+
+/// Whether the schema of an argument of a published root allows null.
+pub(crate) fn argument_allows_null(root: &Value, argument: &str) -> bool {
+    root.get("properties")
+        .and_then(|properties| properties.get(argument))
+        .is_none_or(|schema| allows_null(root, schema))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,534 @@
+//! Parameters outside the body: which there are, which become arguments, how they travel.
+//!
+//! Owns: path-level and operation-level lists, styles, names that are never arguments, names shared by two
+//! locations. Must never publish a parameter that cannot be written to the wire.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value, json};
+
+use super::security::Carriers;
+use super::{Arguments, media};
+use crate::catalog::document::{Document, Version, flag, shown};
+use crate::catalog::finding::Finding;
+use crate::catalog::naming::snake;
+use crate::catalog::{CollectionSeparator, DiagnosticCode, Location, Parameter, Style};
+use crate::json::Pointer;
+
+/// Headers that belong to the transport, to credentials or to routing, in lower case.
+const HEADERS_NEVER: [&str; 20] = [
+    "accept",
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "cookie",
+    "expect",
+    "forwarded",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "x-http-method",
+    "x-http-method-override",
+    "x-method-override",
+    "x-original-url",
+    "x-rewrite-url",
+];
+
+/// Families of such headers.
+const HEADER_PREFIXES_NEVER: [&str; 2] = ["proxy-", "x-forwarded-"];
+
+/// Words in the names of cookies that carry somebody's identity.
+const COOKIE_WORDS_NEVER: [&str; 14] = [
+    "session",
+    "sess",
+    "sid",
+    "sessionid",
+    "jsessionid",
+    "phpsessid",
+    "token",
+    "auth",
+    "jwt",
+    "csrf",
+    "xsrf",
+    "csrftoken",
+    "access",
+    "refresh",
+];
+
+/// A parameter as it is declared.
+pub(super) struct Declared<'d> {
+    pub(super) name: &'d str,
+    pub(super) location: Place,
+    pub(super) map: &'d Map<String, Value>,
+    pub(super) at: Pointer,
+}
+
+/// Where a declared parameter stands, the two body forms of Swagger 2.0 included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Place {
+    Outside(Location),
+    Body,
+    Form,
+}
+
+/// The effective parameters of an operation: the path's, each replaced by the operation's own of the same
+/// name and place, then the operation's others.
+pub(super) fn declared<'d>(
+    document: &'d Document,
+    item: (&'d Map<String, Value>, &Pointer),
+    operation: (&'d Map<String, Value>, &Pointer),
+    warnings: &mut Vec<Finding>,
+) -> Result<Vec<Declared<'d>>, Finding> {
+    let mut all: Vec<Declared<'d>> = Vec::new();
+    let mut places: HashMap<(Place, String), (usize, bool)> = HashMap::new();
+    for (map, at, is_own) in [(item.0, item.1, false), (operation.0, operation.1, true)] {
+        let Some(list) = map.get("parameters") else {
+            continue;
+        };
+        let at = at.join("parameters");
+        let Value::Array(list) = list else {
+            let message = "parameters must be a list";
+            return Err(Finding::new(DiagnosticCode::Malformed, &at, message));
+        };
+        for (index, value) in list.iter().enumerate() {
+            let mut at = at.clone();
+            at.push_index(index);
+            let parameter = one(document, value, &at)?;
+            let known = places.get(&key(&parameter)).copied();
+            let Some((known, was_own)) = known else {
+                places.insert(key(&parameter), (all.len(), is_own));
+                all.push(parameter);
+                continue;
+            };
+            if is_own == was_own {
+                warnings.push(Finding::new(
+                    DiagnosticCode::Malformed,
+                    &at,
+                    format!(
+                        "the parameter {} stands twice and the last one counts",
+                        shown(parameter.name)
+                    ),
+                ));
+            }
+            places.insert(key(&parameter), (known, is_own));
+            all[known] = parameter;
+        }
+    }
+    Ok(all)
+}
+
+/// What makes two parameters the same one: place and name, which for headers ignores case.
+fn key(parameter: &Declared<'_>) -> (Place, String) {
+    let name = match parameter.location {
+        Place::Outside(Location::Header) => parameter.name.to_ascii_lowercase(),
+        _ => parameter.name.to_owned(),
+    };
+    (parameter.location, name)
+}
+
+fn one<'d>(
+    document: &'d Document,
+    value: &'d Value,
+    at: &Pointer,
+) -> Result<Declared<'d>, Finding> {
+    let (map, at) = document.resolve_object(value, at, "a parameter")?;
+    let member = |name: &str| {
+        map.get(name).and_then(Value::as_str).ok_or_else(|| {
+            let message = format!("a parameter must have a string `{name}`");
+            Finding::new(DiagnosticCode::Malformed, &at, message)
+        })
+    };
+    let (name, place) = (member("name")?, member("in")?);
+    let location = match (place, document.version) {
+        ("path", _) => Place::Outside(Location::Path),
+        ("query", _) => Place::Outside(Location::Query),
+        ("header", _) => Place::Outside(Location::Header),
+        ("cookie", Version::V30 | Version::V31 | Version::V32) => Place::Outside(Location::Cookie),
+        ("body", Version::V20) => Place::Body,
+        ("formData", Version::V20) => Place::Form,
+        _ => {
+            let message = format!("a parameter in {} cannot be written", shown(place));
+            return Err(Finding::new(
+                DiagnosticCode::UnsupportedParameter,
+                &at,
+                message,
+            ));
+        }
+    };
+    Ok(Declared {
+        name,
+        location,
+        map,
+        at,
+    })
+}
+
+/// Adds the arguments of all parameters outside the body.
+pub(super) fn add(
+    arguments: &mut Arguments<'_>,
+    declared: &[Declared<'_>],
+    route: &str,
+    carriers: &Carriers,
+) -> Result<(), Finding> {
+    let placeholders = placeholders(route);
+    let mut kept: Vec<(&Declared<'_>, Location, Wire)> = Vec::new();
+    for parameter in declared {
+        let Place::Outside(location) = parameter.location else {
+            continue;
+        };
+        if let Some(why) = never(parameter.name, location, carriers, &placeholders) {
+            arguments.warn(
+                DiagnosticCode::ParameterDropped,
+                &parameter.at,
+                format!(
+                    "the parameter {} {why}; it is no argument",
+                    shown(parameter.name)
+                ),
+            );
+            continue;
+        }
+        match wire(arguments.document, parameter, location) {
+            Ok(wire) => kept.push((parameter, location, wire)),
+            Err(finding) if flag(parameter.map, "required") || location == Location::Path => {
+                return Err(finding);
+            }
+            Err(finding) => arguments.warn(
+                DiagnosticCode::ParameterDropped,
+                &finding.at,
+                format!("{}; it is optional and no argument", finding.message),
+            ),
+        }
+    }
+    let names = argument_names(&kept);
+    for ((parameter, location, wire), argument) in kept.into_iter().zip(names) {
+        publish(arguments, parameter, location, wire, argument)?;
+    }
+    undeclared(arguments, &placeholders);
+    Ok(())
+}
+
+/// The names in braces of a route, in order.
+pub(crate) fn placeholders(route: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut rest = route;
+    while let Some((_, after)) = rest.split_once('{') {
+        let Some((name, after)) = after.split_once('}') else {
+            break;
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+        rest = after;
+    }
+    names
+}
+
+/// Why a parameter is never an argument.
+fn never(
+    name: &str,
+    location: Location,
+    carriers: &Carriers,
+    placeholders: &[&str],
+) -> Option<&'static str> {
+    if carriers.has(location, name) {
+        return Some("carries a credential of a security scheme");
+    }
+    match location {
+        Location::Path => (!placeholders.contains(&name)).then_some("has no place in the route"),
+        Location::Query => None,
+        Location::Header => {
+            let name = name.to_ascii_lowercase();
+            (HEADERS_NEVER.contains(&name.as_str())
+                || HEADER_PREFIXES_NEVER
+                    .iter()
+                    .any(|prefix| name.starts_with(prefix)))
+            .then_some("belongs to the transport")
+        }
+        Location::Cookie => snake(name)
+            .split('_')
+            .any(|word| COOKIE_WORDS_NEVER.contains(&word))
+            .then_some("carries somebody's identity"),
+    }
+}
+
+/// How a parameter is written.
+struct Wire {
+    style: Style,
+    explode: bool,
+    content_type: Option<String>,
+}
+
+fn wire(
+    document: &Document,
+    parameter: &Declared<'_>,
+    location: Location,
+) -> Result<Wire, Finding> {
+    let unsupported = |what: String| {
+        let message = format!("the parameter {} {what}", shown(parameter.name));
+        Finding::new(DiagnosticCode::UnsupportedParameter, &parameter.at, message)
+    };
+    if location == Location::Cookie {
+        return Err(unsupported(
+            "travels in a cookie, which is not written".to_owned(),
+        ));
+    }
+    if location == Location::Header && !is_header_name(parameter.name) {
+        return Err(unsupported("is no header name".to_owned()));
+    }
+    if document.version == Version::V20 {
+        return Ok(swagger_wire(parameter.map, location));
+    }
+    let default = match location {
+        Location::Path | Location::Header => "simple",
+        Location::Query | Location::Cookie => "form",
+    };
+    if let Some(content) = parameter.map.get("content") {
+        let types = content.as_object().into_iter().flatten();
+        let mut types = types.map(|(name, _)| name.as_str());
+        return match (types.next(), types.next()) {
+            (Some(one), None) if media::is_json(one) => Ok(Wire {
+                style: if default == "form" {
+                    Style::Form
+                } else {
+                    Style::Simple
+                },
+                explode: false,
+                content_type: Some(media::sent_as(one)),
+            }),
+            _ => Err(unsupported(
+                "has content that is not one JSON type".to_owned(),
+            )),
+        };
+    }
+    let declared = parameter.map.get("style").and_then(Value::as_str);
+    let style = match (location, declared.unwrap_or(default)) {
+        (Location::Path | Location::Header, "simple") => Style::Simple,
+        (Location::Path, "label") => Style::Label,
+        (Location::Path, "matrix") => Style::Matrix,
+        (Location::Query, "form") => Style::Form,
+        (Location::Query, "spaceDelimited") => Style::SpaceDelimited,
+        (Location::Query, "pipeDelimited") => Style::PipeDelimited,
+        (Location::Query, "deepObject") => Style::DeepObject,
+        (_, other) => {
+            return Err(unsupported(format!(
+                "has the style {}, which its place does not have",
+                shown(other)
+            )));
+        }
+    };
+    let explode = parameter.map.get("explode").and_then(Value::as_bool);
+    Ok(Wire {
+        style,
+        // deepObject has only the exploded form, whatever the document says.
+        explode: style == Style::DeepObject || explode.unwrap_or(style == Style::Form),
+        content_type: None,
+    })
+}
+
+/// Swagger 2.0: `collectionFormat` of arrays; everything else is written as in 3.0.
+fn swagger_wire(map: &Map<String, Value>, location: Location) -> Wire {
+    let member = |name: &str| map.get(name).and_then(Value::as_str);
+    let plain = match location {
+        Location::Path | Location::Header => Style::Simple,
+        Location::Query | Location::Cookie => Style::Form,
+    };
+    let is_array = member("type") == Some("array");
+    let (style, explode) = match member("collectionFormat") {
+        _ if !is_array => (plain, plain == Style::Form),
+        Some("ssv") => (Style::Collection(CollectionSeparator::Space), false),
+        Some("tsv") => (Style::Collection(CollectionSeparator::Tab), false),
+        Some("pipes") => (Style::Collection(CollectionSeparator::Pipe), false),
+        Some("multi") if plain == Style::Form => (plain, true),
+        _ => (plain, false),
+    };
+    Wire {
+        style,
+        explode,
+        content_type: None,
+    }
+}
+
+/// A token of RFC 9110.
+fn is_header_name(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
+/// What the agent calls each parameter: its own name, and for the later of two locations that share one
+/// the name with its location behind it.
+fn argument_names(kept: &[(&Declared<'_>, Location, Wire)]) -> Vec<String> {
+    const PRECEDENCE: [(Location, &str); 4] = [
+        (Location::Path, "_path"),
+        (Location::Query, "_query"),
+        (Location::Header, "_header"),
+        (Location::Cookie, "_cookie"),
+    ];
+    let mut taken: HashSet<String> = HashSet::new();
+    let plain: HashSet<&str> = kept.iter().map(|(parameter, ..)| parameter.name).collect();
+    let mut names = vec![String::new(); kept.len()];
+    for (location, suffix) in PRECEDENCE {
+        for (index, (parameter, own, _)) in kept.iter().enumerate() {
+            if *own != location {
+                continue;
+            }
+            let mut name = parameter.name.to_owned();
+            if taken.contains(&name) {
+                name.push_str(suffix);
+                while taken.contains(&name) || plain.contains(name.as_str()) {
+                    name.push_str(suffix);
+                }
+            }
+            taken.insert(name.clone());
+            names[index] = name;
+        }
+    }
+    names
+}
+
+fn publish(
+    arguments: &mut Arguments<'_>,
+    parameter: &Declared<'_>,
+    location: Location,
+    wire: Wire,
+    argument: String,
+) -> Result<(), Finding> {
+    let mut schema = schema(arguments, parameter, &wire)?;
+    describe(arguments.document, parameter, &mut schema);
+    let required = location == Location::Path || flag(parameter.map, "required");
+    if wire.style == Style::DeepObject {
+        arguments.grouped.push(argument.clone());
+    }
+    arguments.parameters.push(Parameter {
+        argument: argument.clone(),
+        name: parameter.name.to_owned(),
+        location,
+        style: wire.style,
+        explode: wire.explode,
+        allow_reserved: flag(parameter.map, "allowReserved"),
+        content_type: wire.content_type,
+        required,
+        nullable: false,
+    });
+    arguments.property(argument, schema, required);
+    Ok(())
+}
+
+/// The published schema of a parameter.
+fn schema(
+    arguments: &mut Arguments<'_>,
+    parameter: &Declared<'_>,
+    wire: &Wire,
+) -> Result<Value, Finding> {
+    let (map, at) = (parameter.map, &parameter.at);
+    if arguments.document.version == Version::V20 {
+        // The parameter is its own schema.
+        let own = ["name", "in", "required", "description", "allowEmptyValue"];
+        let schema: Map<String, Value> = map
+            .iter()
+            .filter(|(name, _)| !own.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        return arguments.publisher.property(&Value::Object(schema), at);
+    }
+    let (value, at) = if wire.content_type.is_some() {
+        let content = map.get("content").and_then(Value::as_object);
+        let Some((media_type, entry)) = content.and_then(|content| content.iter().next()) else {
+            return Ok(json!({}));
+        };
+        let at = at.join("content").join(media_type).join("schema");
+        (entry.get("schema"), at)
+    } else {
+        (map.get("schema"), at.join("schema"))
+    };
+    match value {
+        Some(value) if wire.style == Style::DeepObject => {
+            // Its members are searched and shown one level down, so they stand there.
+            arguments.publisher.inline(value, &at)
+        }
+        Some(value) => arguments.publisher.property(value, &at),
+        None => {
+            arguments.warn(
+                DiagnosticCode::Malformed,
+                &parameter.at,
+                format!(
+                    "the parameter {} has no schema; any value is accepted",
+                    shown(parameter.name)
+                ),
+            );
+            Ok(json!({}))
+        }
+    }
+}
+
+/// What the parameter says of itself goes before what its schema says.
+fn describe(document: &Document, parameter: &Declared<'_>, schema: &mut Value) {
+    if schema == &json!(true) {
+        *schema = json!({});
+    }
+    let Value::Object(out) = schema else { return };
+    if let Some(Value::String(text)) = parameter.map.get("description") {
+        out.insert("description".into(), json!(text));
+    }
+    if flag(parameter.map, "deprecated") {
+        out.insert("deprecated".into(), json!(true));
+    }
+    if document.version == Version::V20 || out.contains_key("examples") {
+        return;
+    }
+    let named = parameter.map.get("examples").and_then(Value::as_object);
+    let examples: Vec<&Value> = match parameter.map.get("example") {
+        Some(example) => vec![example],
+        None => named
+            .into_iter()
+            .flat_map(Map::values)
+            .filter_map(|example| example.get("value"))
+            .collect(),
+    };
+    // Examples are scalars nearly always; nested ones are left to the schema's own.
+    let plain = examples
+        .into_iter()
+        .filter(|example| !example.is_object() && !example.is_array());
+    let plain: Vec<Value> = plain.cloned().collect();
+    if !plain.is_empty() {
+        out.insert("examples".into(), Value::Array(plain));
+    }
+}
+
+/// A placeholder nobody declares still needs a value: it becomes a required string.
+fn undeclared(arguments: &mut Arguments<'_>, placeholders: &[&str]) {
+    for &name in placeholders {
+        let is_known = |known: &Parameter| known.location == Location::Path && known.name == name;
+        if arguments.parameters.iter().any(is_known) {
+            continue;
+        }
+        let mut argument = name.to_owned();
+        while arguments.properties.contains_key(&argument) {
+            argument.push_str("_path");
+        }
+        let at = arguments.at.clone();
+        arguments.warn(
+            DiagnosticCode::MissingPathParameter,
+            &at,
+            format!("no parameter is declared for {{{name}}} of the route; a string is assumed"),
+        );
+        arguments.parameters.push(Parameter {
+            argument: argument.clone(),
+            name: name.to_owned(),
+            location: Location::Path,
+            style: Style::Simple,
+            explode: false,
+            allow_reserved: false,
+            content_type: None,
+            required: true,
+            nullable: false,
+        });
+        arguments.property(argument, json!({"type": "string"}), true);
+    }
+}

@@ -1,0 +1,1 @@
+//! Operations, from whole documents.

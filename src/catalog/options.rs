@@ -1,0 +1,67 @@
+//! How sources are read: what the operator decides.
+//!
+//! Owns: the options and their defaults. Must never read a configuration file.
+
+use std::collections::BTreeMap;
+
+use url::Url;
+
+use super::SelectionRule;
+
+/// How sources are read.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// Replaces the server of every document; http or https.
+    pub base_url: Option<Url>,
+    /// Values of server variables, by name; others take their defaults.
+    pub server_variables: BTreeMap<String, String>,
+    /// Which operations are in.
+    pub selection: Vec<SelectionRule>,
+    /// Whether names start with their document's key.
+    pub prefix: Prefix,
+    /// The operator's keys of documents, by the source as it is named (below a directory: that and the
+    /// path, as diagnostics name it).
+    pub keys: BTreeMap<String, String>,
+    /// The operator's names of single operations.
+    pub names: Vec<NameOverride>,
+}
+
+/// Whether names start with their document's key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Prefix {
+    /// Never for exactly one file or URL, always otherwise.
+    #[default]
+    Unset,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// A name the operator gives an operation; it is taken as it is, and its use elsewhere is fatal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameOverride {
+    /// The key of the document; none for any document that has the operation.
+    pub document: Option<String>,
+    /// The method, in any case.
+    pub method: String,
+    /// The route as the document spells it.
+    pub route: String,
+    /// The name: 1 to 128 of `[A-Za-z0-9_.-]`.
+    pub name: String,
+}
+
+impl ReadOptions {
+    pub(super) fn name_of(&self, key: &str, method: &str, route: &str) -> Option<String> {
+        self.names
+            .iter()
+            .find(|one| {
+                one.document
+                    .as_deref()
+                    .is_none_or(|document| document == key)
+                    && one.method.eq_ignore_ascii_case(method)
+                    && one.route == route
+            })
+            .map(|one| one.name.clone())
+    }
+}

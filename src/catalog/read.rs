@@ -1,0 +1,506 @@
+//! Reading sources: the one entrance from what an operator names to operations in a sink.
+//!
+//! Owns: batches, threads, the order operations arrive in. Must never stop for a fault
+//! of one source while others can be read.
+
+use std::io::Read;
+
+use rayon::prelude::*;
+use serde_json::Value;
+
+use super::document::Document;
+use super::finding::Finding;
+use super::lines::{self, Entry, Line, Lines};
+use super::openapi::{self, Plan, Settings};
+use super::parse::{DOCUMENT_BYTES_MAX, parse};
+use super::registry::{Admission, Identity, Moved, Registry};
+use super::report::Notes;
+use super::sources::{Compression, Expanded, Form, Item, expand};
+use super::{
+    Counts, Diagnostic, DiagnosticCode, DocumentCounts, LoadError, Loader, Operation, Prefix,
+    ReadOptions, Report, Severity, Sink, SinkError, SourceTarget, naming,
+};
+
+/// The stack of a reading thread: a document at the depth limit is parsed, converted and dropped by
+/// recursion, and an unoptimised build takes some ten kilobytes a level.
+const STACK_BYTES: usize = 64 * 1024 * 1024;
+
+/// Documents are parsed together up to this many bytes of text; a larger one is parsed alone.
+const BATCH_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Documents are parsed together up to this many.
+const BATCH_DOCUMENTS_MAX: usize = 64;
+
+/// Operations are converted together up to this many: they are held until all of them are made.
+const BATCH_OPERATIONS: usize = 64;
+
+/// Why reading stopped altogether.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// An operation could not be stored.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+    /// The operating system gave no threads.
+    #[error("no threads to read with: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// An operator's name is no legal one.
+    #[error("the name {0:?} is not 1 to 128 of A-Z, a-z, 0-9, _, . and -")]
+    IllegalName(String),
+}
+
+/// Reads sources into a sink: files, directories, globs, URLs, JSON Lines catalogues.
+///
+/// Operations arrive in the order of the sources, their paths, and within a path of the methods. What could
+/// not be read is in the report; whether nothing at all could is for the caller to see.
+///
+/// # Errors
+///
+/// Only when the sink fails, no threads are to be had, or an operator's name is illegal.
+pub fn read(
+    sources: &[String],
+    options: &ReadOptions,
+    loader: &dyn Loader,
+    sink: &mut dyn Sink,
+) -> Result<Report, ReadError> {
+    if let Some(bad) = options
+        .names
+        .iter()
+        .find(|one| !naming::is_given_name(&one.name))
+    {
+        return Err(ReadError::IllegalName(bad.name.clone()));
+    }
+    let Expanded {
+        items,
+        diagnostics,
+        is_single,
+    } = expand(sources);
+    let documents = items
+        .iter()
+        .filter(|item| matches!(item.form, Form::Document { .. }));
+    let settings = Settings {
+        options,
+        prefix: match options.prefix {
+            Prefix::Unset => !is_single,
+            Prefix::Always => true,
+            Prefix::Never => false,
+        },
+        several: documents.count() > 1,
+    };
+    let mut reading = Reading {
+        settings,
+        loader,
+        sink,
+        pool: rayon::ThreadPoolBuilder::new()
+            .stack_size(STACK_BYTES)
+            .thread_name(|number| format!("catalog-{number}"))
+            .build()?,
+        registry: Registry::default(),
+        report: Report {
+            diagnostics,
+            ..Report::default()
+        },
+        labels: Vec::new(),
+    };
+    reading.all(items)?;
+    Ok(reading.report)
+}
+
+struct Reading<'a> {
+    settings: Settings<'a>,
+    loader: &'a dyn Loader,
+    sink: &'a mut dyn Sink,
+    pool: rayon::ThreadPool,
+    registry: Registry,
+    report: Report,
+    /// The labels of sources whose operations were handed on, by their number in the registry.
+    labels: Vec<String>,
+}
+
+impl Reading<'_> {
+    fn all(&mut self, items: Vec<Item>) -> Result<(), ReadError> {
+        let mut batch: Vec<Item> = Vec::new();
+        let mut bytes = 0;
+        for item in items {
+            if let Form::Lines(compression) = item.form {
+                self.documents(&std::mem::take(&mut batch))?;
+                bytes = 0;
+                self.lines(&item, compression)?;
+                continue;
+            }
+            // A size that is not known counts as a whole batch.
+            let size = if item.bytes == 0 {
+                BATCH_BYTES_MAX
+            } else {
+                item.bytes
+            };
+            let is_full = bytes + size > BATCH_BYTES_MAX || batch.len() >= BATCH_DOCUMENTS_MAX;
+            if !batch.is_empty() && is_full {
+                self.documents(&std::mem::take(&mut batch))?;
+                bytes = 0;
+            }
+            bytes += size;
+            batch.push(item);
+        }
+        self.documents(&batch)
+    }
+
+    /// Reads a batch of documents: parsed together, handed on in order.
+    fn documents(&mut self, batch: &[Item]) -> Result<(), ReadError> {
+        let (settings, loader) = (self.settings, self.loader);
+        let plans: Vec<Result<Plan, Diagnostic>> = self.pool.install(|| {
+            batch
+                .par_iter()
+                .map(|item| plan(item, settings, loader))
+                .collect()
+        });
+        for plan in plans {
+            match plan {
+                Ok(plan) => {
+                    let handed = self.document(&plan);
+                    // Dropped where the stack is deep enough for it.
+                    self.pool.install(move || drop(plan));
+                    handed?;
+                }
+                Err(diagnostic) => self.report.diagnostics.push(diagnostic),
+            }
+        }
+        Ok(())
+    }
+
+    fn document(&mut self, plan: &Plan) -> Result<(), ReadError> {
+        let settings = self.settings;
+        let label = &plan.document.label;
+        let source = self.source(label);
+        let mut notes = Notes::new(label);
+        let mut counts = plan.counts;
+        for (severity, finding) in &plan.findings {
+            notes.add(*severity, finding.clone());
+        }
+        for chunk in plan.operations.chunks(BATCH_OPERATIONS) {
+            let converted: Vec<openapi::Converted> = self.pool.install(|| {
+                chunk
+                    .par_iter()
+                    .map(|planned| openapi::convert(plan, planned, settings))
+                    .collect()
+            });
+            for (planned, converted) in chunk.iter().zip(converted) {
+                for warning in converted.warnings {
+                    notes.add(Severity::Warning, warning);
+                }
+                match converted.operation {
+                    Ok(operation) => {
+                        let taken = self.hand_on(operation, planned, label, source, &mut notes)?;
+                        if taken {
+                            counts.published += 1;
+                        } else {
+                            counts.dropped += 1;
+                        }
+                    }
+                    Err(finding) => {
+                        counts.dropped += 1;
+                        notes.add_always(Severity::Dropped, finding);
+                    }
+                }
+            }
+        }
+        if counts.published == 0 {
+            notes.add(
+                Severity::Warning,
+                Finding::of_source(
+                    DiagnosticCode::NoOperations,
+                    "the document publishes no operation; check its paths and the selection rules",
+                ),
+            );
+        }
+        self.close(notes, plan.document.key.clone(), counts);
+        Ok(())
+    }
+
+    /// Gives an operation of a document to the sink under a name of its own.
+    fn hand_on(
+        &mut self,
+        mut operation: Operation,
+        planned: &openapi::Planned,
+        label: &str,
+        source: u32,
+        notes: &mut Notes,
+    ) -> Result<bool, ReadError> {
+        let identity = Identity {
+            method: &planned.method,
+            route: &planned.route,
+            document: label,
+        };
+        let name = operation.definition.name.clone();
+        let collision =
+            |message: String| Finding::new(DiagnosticCode::NameCollision, &planned.at, message);
+        if planned.is_fixed {
+            let (is_free, moved) = self.registry.give(&name, self.sink)?;
+            self.note_moved(&name, moved, notes);
+            if !is_free {
+                notes.add_always(
+                    Severity::Fatal,
+                    collision(format!(
+                        "the name {name:?} given here is taken; give another"
+                    )),
+                );
+                return Ok(false);
+            }
+            self.sink.operation(operation)?;
+            return Ok(true);
+        }
+        let name = match self.registry.admit(&name, identity, self.sink)? {
+            Admission::Free => name,
+            Admission::Renamed { to, other } => {
+                self.note_moved(&name, other, notes);
+                notes.add_always(
+                    Severity::Warning,
+                    collision(format!(
+                        "the name {name:?} meets another source's; this one is {to:?} now"
+                    )),
+                );
+                to
+            }
+            Admission::Taken => {
+                notes.add_always(
+                    Severity::Dropped,
+                    collision(format!(
+                        "the name {name:?} and its longer forms are taken; name each source once"
+                    )),
+                );
+                return Ok(false);
+            }
+        };
+        operation.definition.name.clone_from(&name);
+        let ordinal = self.sink.operation(operation)?;
+        self.registry.hold(name, identity, source, ordinal);
+        Ok(true)
+    }
+
+    fn note_moved(&self, name: &str, moved: Option<Moved>, notes: &mut Notes) {
+        let Some(moved) = moved else { return };
+        let label = usize::try_from(moved.source)
+            .ok()
+            .and_then(|source| self.labels.get(source));
+        notes.add_for(
+            label.map_or("", String::as_str),
+            Finding::of_source(
+                DiagnosticCode::NameCollision,
+                format!(
+                    "the name {name:?} meets another source's; this one is {:?} now",
+                    moved.to
+                ),
+            ),
+        );
+    }
+
+    /// Reads a JSON Lines catalogue: batches of lines parsed together, handed on in order.
+    fn lines(&mut self, item: &Item, compression: Compression) -> Result<(), ReadError> {
+        let mut notes = Notes::new(&item.label);
+        let mut counts = Counts::default();
+        let key = key(item, None, self.settings.options);
+        self.source(&item.label);
+        let opened = self
+            .loader
+            .open(&item.target, None)
+            .and_then(|stream| Ok(Lines::new(stream, compression)?));
+        let mut lines = match opened {
+            Ok(lines) => lines,
+            Err(error) => {
+                self.report.diagnostics.push(unreadable(item, &error));
+                return Ok(());
+            }
+        };
+        let mut without_server: u64 = 0;
+        loop {
+            let (batch, failed) = lines.batch();
+            let is_end = batch.is_empty() || failed.is_some();
+            let base_url = self.settings.options.base_url.as_ref();
+            let entries: Vec<(u64, Result<Entry, String>)> = self.pool.install(|| {
+                batch
+                    .into_par_iter()
+                    .map(|line: Line| (line.number, lines::entry(&line, &key, base_url)))
+                    .collect()
+            });
+            for (number, entry) in entries {
+                counts.found += 1;
+                counts.selected += 1;
+                if self.entry(number, entry, &mut without_server, &mut notes)? {
+                    counts.published += 1;
+                } else {
+                    counts.dropped += 1;
+                }
+            }
+            if let Some(error) = failed {
+                notes.add_always(Severity::Dropped, broken_off(&error));
+            }
+            if is_end {
+                break;
+            }
+        }
+        if without_server > 0 {
+            notes.add(
+                Severity::Warning,
+                Finding::of_source(
+                    DiagnosticCode::NoServer,
+                    format!("{without_server} entries have a method and a route but no baseUrl; give a base URL to make them callable"),
+                ),
+            );
+        }
+        if counts.published == 0 {
+            notes.add(
+                Severity::Warning,
+                Finding::of_source(
+                    DiagnosticCode::NoOperations,
+                    "the catalogue publishes no operation",
+                ),
+            );
+        }
+        self.close(notes, key, counts);
+        Ok(())
+    }
+
+    /// Hands one entry on, when it is one and its name is free.
+    fn entry(
+        &mut self,
+        number: u64,
+        entry: Result<Entry, String>,
+        without_server: &mut u64,
+        notes: &mut Notes,
+    ) -> Result<bool, ReadError> {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(message) => {
+                let message = format!("line {number}: {message}");
+                notes.add_always(
+                    Severity::Dropped,
+                    Finding::of_source(DiagnosticCode::BadEntry, message),
+                );
+                return Ok(false);
+            }
+        };
+        let name = entry.operation.definition.name.clone();
+        let (is_free, moved) = self.registry.give(&name, self.sink)?;
+        self.note_moved(&name, moved, notes);
+        if !is_free {
+            let message = format!(
+                "line {number}: the name {} is taken; the first one counts",
+                super::document::shown(&name)
+            );
+            notes.add_always(
+                Severity::Dropped,
+                Finding::of_source(DiagnosticCode::DuplicateName, message),
+            );
+            return Ok(false);
+        }
+        if entry.has_duplicates {
+            let message =
+                format!("line {number}: a key stands twice in an object and the last one counts");
+            notes.add_always(
+                Severity::Warning,
+                Finding::of_source(DiagnosticCode::DuplicateKey, message),
+            );
+        }
+        *without_server += u64::from(entry.lacks_server);
+        self.sink.operation(entry.operation)?;
+        Ok(true)
+    }
+
+    /// The number of a source whose operations are handed on next.
+    fn source(&mut self, label: &str) -> u32 {
+        self.labels.push(label.to_owned());
+        u32::try_from(self.labels.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    fn close(&mut self, notes: Notes, key: String, counts: Counts) {
+        self.report.counts += counts;
+        self.report.documents.push(DocumentCounts {
+            document: notes.label,
+            key,
+            counts,
+        });
+        self.report.diagnostics_left_out += notes.left_out;
+        self.report.diagnostics.extend(notes.kept);
+    }
+}
+
+/// Loads, parses and plans one document.
+fn plan(item: &Item, settings: Settings<'_>, loader: &dyn Loader) -> Result<Plan, Diagnostic> {
+    let bytes = load(item, loader)?;
+    let strict_json = matches!(item.form, Form::Document { strict_json: true });
+    let dropped = |finding: Finding| finding.into_diagnostic(Severity::Dropped, &item.label);
+    let text = parse(bytes, strict_json).map_err(dropped)?;
+    let title = text.value.get("info").and_then(|info| info.get("title"));
+    let key = key(item, title.and_then(Value::as_str), settings.options);
+    let url = match &item.target {
+        SourceTarget::Url(url) => Some(url.clone()),
+        SourceTarget::File(_) => None,
+    };
+    let document = Document::new(text.value, item.label.clone(), key, url).map_err(|finding| {
+        // A tree holds other files too; one that was named should have been a document.
+        let severity = match finding.code {
+            DiagnosticCode::NotOpenapi if item.is_found => Severity::Warning,
+            _ => Severity::Dropped,
+        };
+        finding.into_diagnostic(severity, &item.label)
+    })?;
+    let mut plan = openapi::plan(document, settings);
+    let warnings = text
+        .warnings
+        .into_iter()
+        .map(|one| (Severity::Warning, one));
+    plan.findings.splice(0..0, warnings);
+    Ok(plan)
+}
+
+fn load(item: &Item, loader: &dyn Loader) -> Result<Vec<u8>, Diagnostic> {
+    let mut bytes = Vec::new();
+    let read = loader
+        .open(&item.target, Some(DOCUMENT_BYTES_MAX))
+        .and_then(|stream| {
+            Ok(stream
+                .take(DOCUMENT_BYTES_MAX + 1)
+                .read_to_end(&mut bytes)?)
+        });
+    match read {
+        Ok(read) if read as u64 > DOCUMENT_BYTES_MAX => {
+            let bytes_max = DOCUMENT_BYTES_MAX;
+            Err(unreadable(item, &LoadError::TooLarge { bytes_max }))
+        }
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(unreadable(item, &error)),
+    }
+}
+
+fn unreadable(item: &Item, error: &LoadError) -> Diagnostic {
+    let (code, message) = match error {
+        LoadError::TooLarge { .. } => (
+            DiagnosticCode::SourceTooLarge,
+            format!("the source is too large: {error}; split it"),
+        ),
+        _ => (
+            DiagnosticCode::UnreadableSource,
+            format!("the source cannot be read: {error}"),
+        ),
+    };
+    Finding::of_source(code, message).into_diagnostic(Severity::Dropped, &item.label)
+}
+
+/// A stream that fails midway costs its rest.
+fn broken_off(error: &std::io::Error) -> Finding {
+    let code = match error.kind() {
+        std::io::ErrorKind::FileTooLarge => DiagnosticCode::SourceTooLarge,
+        _ => DiagnosticCode::UnreadableSource,
+    };
+    Finding::of_source(
+        code,
+        format!("reading broke off: {error}; the entries before it count"),
+    )
+}
+
+/// The key of a source: the operator's, else from its path, else from its title.
+fn key(item: &Item, title: Option<&str>, options: &ReadOptions) -> String {
+    match options.keys.get(&item.label) {
+        Some(key) => key.clone(),
+        None => naming::key(&item.key_path, title),
+    }
+}

@@ -1,0 +1,533 @@
+//! One schema, keyword by keyword, from the dialect of its document to JSON Schema 2020-12.
+//!
+//! Owns: what every keyword becomes, references, members that belong to the other direction. Must never
+//! follow a reference into what it publishes: references are noted and converted on their own, so that
+//! recursion ends with the document's own nesting.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::keywords::{Keyword, is_annotation, is_count, is_deeper, is_positive, is_type, keyword};
+use super::{Direction, Use, definition_name, nullable};
+use crate::catalog::DiagnosticCode;
+use crate::catalog::document::{Document, Target, Version, cyclic, flag, reference, shown};
+use crate::catalog::finding::Finding;
+use crate::json::{Pointer, kind};
+
+/// A schema nested deeper in published JSON than this moves under `$defs`: what is published then nests
+/// well under the 128 levels at which common JSON readers stop, however deep the document does.
+const LEVELS_MAX: usize = 48;
+
+/// A default, an example or an enumerated value nests at most this many levels.
+const VALUE_LEVELS_MAX: usize = 32;
+
+/// Chains of references of one value to another are followed this far.
+const ALIASES_MAX: usize = 100;
+
+/// At most this many schemas of an `allOf` web are looked at for members of the other direction.
+const CLOSURE_MAX: usize = 200;
+
+/// Converts schemas and notes what they refer to.
+pub(super) struct Converter<'d> {
+    document: &'d Document,
+    direction: Direction,
+    pub(super) uses: Vec<Use>,
+    pub(super) warnings: Vec<Finding>,
+}
+
+/// Where a schema stands in what is published.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// Levels of published JSON above it.
+    level: usize,
+    /// Whether it applies to the same value as the schema converted on its own.
+    same_value: bool,
+    /// Names that a schema it is part of leaves out: they cannot be required here.
+    hidden: Option<&'a HashSet<String>>,
+}
+
+impl Place<'_> {
+    /// The place of a schema for a part of the value, some levels further in.
+    fn part(self, levels: usize) -> Place<'static> {
+        Place {
+            level: self.level + levels,
+            same_value: false,
+            hidden: None,
+        }
+    }
+}
+
+impl<'d> Converter<'d> {
+    pub(super) fn new(document: &'d Document, direction: Direction) -> Self {
+        Self {
+            document,
+            direction,
+            uses: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Converts a schema on its own.
+    pub(super) fn convert_root(&mut self, value: &Value, at: &Pointer) -> Result<Value, Finding> {
+        let place = Place {
+            level: 0,
+            same_value: true,
+            hidden: None,
+        };
+        self.convert(value, &mut at.clone(), place)
+    }
+
+    fn convert(
+        &mut self,
+        value: &Value,
+        at: &mut Pointer,
+        place: Place<'_>,
+    ) -> Result<Value, Finding> {
+        match value {
+            Value::Bool(_) => Ok(value.clone()),
+            Value::Object(map) => {
+                if place.level > LEVELS_MAX && is_deeper(value, 1) {
+                    return Ok(json!({"$ref": self.refer(at.clone(), place.same_value)}));
+                }
+                self.object(map, at, place)
+            }
+            other => {
+                self.warn(
+                    at,
+                    format!(
+                        "a schema must be an object, not {}; anything is accepted here",
+                        kind(other)
+                    ),
+                );
+                Ok(json!({}))
+            }
+        }
+    }
+
+    fn object(
+        &mut self,
+        map: &Map<String, Value>,
+        at: &mut Pointer,
+        place: Place<'_>,
+    ) -> Result<Value, Finding> {
+        let is_nullable = nullable::is_declared(map, self.document.version);
+        let mut inner = place;
+        if is_nullable {
+            // Room for the `anyOf` that null may need.
+            inner.level += 2;
+        }
+        let mut out = Map::new();
+        let mut only_annotations = false;
+        let referred = ["$ref", "$dynamicRef", "$recursiveRef"]
+            .into_iter()
+            .find_map(|name| Some((name, map.get(name)?.as_str()?)));
+        if let Some((name, reference)) = referred {
+            let Some(target) = self.reference(reference, at)? else {
+                return Ok(json!({}));
+            };
+            if name != "$ref" {
+                self.lossy(at, format!("{name} is read as a plain $ref"));
+            }
+            out.insert("$ref".into(), json!(self.refer(target, place.same_value)));
+            // Before 3.1 what stands beside a reference does not count; descriptions there are harmless
+            // and meant.
+            only_annotations = self.document.version < Version::V31;
+        }
+        self.keywords(map, at, inner, only_annotations, &mut out)?;
+        if is_nullable {
+            nullable::allow(&mut out);
+        }
+        Ok(Value::Object(out))
+    }
+
+    /// Where a reference leads, past definitions that are nothing but another reference. None where the
+    /// fault costs only this place.
+    fn reference(&mut self, reference: &str, at: &Pointer) -> Result<Option<Pointer>, Finding> {
+        let fault = match self.follow(reference, at) {
+            Ok(Target { value, at: to }) => {
+                if value.is_object() || value.is_boolean() {
+                    return Ok(Some(to));
+                }
+                let message = format!("the reference leads to {} and not to a schema", kind(value));
+                Finding::new(DiagnosticCode::Malformed, at, message)
+            }
+            Err(fault) => fault,
+        };
+        if self.direction == Direction::Input {
+            return Err(fault);
+        }
+        self.warnings.push(Finding {
+            message: format!("{}; anything is accepted here", fault.message),
+            ..fault
+        });
+        Ok(None)
+    }
+
+    fn follow(&self, first: &str, at: &Pointer) -> Result<Target<'d>, Finding> {
+        let mut target = self.document.lookup(first, at)?;
+        for _ in 0..ALIASES_MAX {
+            let is_alias = target.value.as_object().is_some_and(|map| map.len() == 1);
+            match reference(target.value) {
+                Some(next) if is_alias => target = self.document.lookup(next, &target.at)?,
+                _ => return Ok(target),
+            }
+        }
+        Err(cyclic(at))
+    }
+
+    /// Notes the use of a definition and answers the reference to it.
+    fn refer(&mut self, at: Pointer, in_place: bool) -> String {
+        let name = definition_name(&at, self.document.version);
+        self.uses.push(Use { at, in_place });
+        format!("#/$defs/{name}")
+    }
+
+    fn keywords(
+        &mut self,
+        map: &Map<String, Value>,
+        at: &mut Pointer,
+        place: Place<'_>,
+        only_annotations: bool,
+        out: &mut Map<String, Value>,
+    ) -> Result<(), Finding> {
+        let hidden = self.hidden(map, place);
+        let within = Place {
+            hidden: hidden.as_ref(),
+            ..place
+        };
+        for (name, value) in map {
+            let Some(kind) = keyword(name) else { continue };
+            if only_annotations && !is_annotation(name) {
+                continue;
+            }
+            at.push(name);
+            let made = self.keyword(kind, name, value, map, at, within, out);
+            at.pop();
+            made?;
+        }
+        Ok(())
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one row of a table: the keyword with its surroundings"
+    )]
+    fn keyword(
+        &mut self,
+        kind: Keyword,
+        name: &str,
+        value: &Value,
+        map: &Map<String, Value>,
+        at: &mut Pointer,
+        place: Place<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<(), Finding> {
+        let kept = match (kind, value) {
+            (Keyword::Type, _) => {
+                self.types(value, at, out);
+                return Ok(());
+            }
+            (Keyword::Exclusive, Value::Bool(sharp)) => {
+                let bound = if name == "exclusiveMinimum" {
+                    "minimum"
+                } else {
+                    "maximum"
+                };
+                match (sharp, map.get(bound)) {
+                    (true, Some(Value::Number(limit))) => {
+                        out.insert(name.into(), json!(limit));
+                    }
+                    (true, _) => self.lossy(at, format!("{name} is true but there is no {bound}")),
+                    (false, _) => {}
+                }
+                return Ok(());
+            }
+            (Keyword::Number, Value::Number(_)) => {
+                let sharpened = match name {
+                    "minimum" => "exclusiveMinimum",
+                    _ => "exclusiveMaximum",
+                };
+                // The boolean form turned this bound into the exclusive one.
+                (map.get(sharpened) != Some(&Value::Bool(true))).then(|| value.clone())
+            }
+            (Keyword::Text, Value::String(_))
+            | (Keyword::Flag, Value::Bool(_))
+            | (Keyword::Exclusive, Value::Number(_)) => Some(value.clone()),
+            (Keyword::Positive, Value::Number(number)) if is_positive(number) => {
+                Some(value.clone())
+            }
+            (Keyword::Count, Value::Number(number)) if is_count(number) => Some(value.clone()),
+            (Keyword::Any, _) | (Keyword::Values, Value::Array(_)) => self.shallow(value, at),
+            // The map of named examples of a media type, where a list belongs.
+            (Keyword::Values, Value::Object(_)) if name == "examples" => None,
+            (Keyword::Example, _) if map.contains_key("examples") => None,
+            (Keyword::Example, _) => {
+                if let Some(value) = self.shallow(value, at) {
+                    out.insert("examples".into(), json!([value]));
+                }
+                return Ok(());
+            }
+            (Keyword::Names, Value::Array(names)) => Some(self.names(names, place.hidden, at)),
+            (Keyword::NameLists, Value::Object(lists)) => Some(self.name_lists(lists, at)),
+            (
+                Keyword::Schema | Keyword::Items | Keyword::InPlace,
+                Value::Object(_) | Value::Bool(_),
+            ) => {
+                let inner = match kind {
+                    Keyword::InPlace => self.in_place(name, place, 1),
+                    _ => place.part(1),
+                };
+                Some(self.convert(value, at, inner)?)
+            }
+            (Keyword::Items, Value::Array(list)) => {
+                let made = self.list(list, at, place.part(2))?;
+                out.insert("prefixItems".into(), made);
+                return Ok(());
+            }
+            (Keyword::Schemas, Value::Array(list)) if !list.is_empty() => {
+                Some(self.list(list, at, place.part(2))?)
+            }
+            (Keyword::InPlaceList, Value::Array(list)) if !list.is_empty() => {
+                let inner = self.in_place(name, place, 2);
+                Some(self.list(list, at, inner)?)
+            }
+            (Keyword::Properties, Value::Object(members)) => {
+                Some(self.members(members, at, place.part(2), true)?)
+            }
+            (Keyword::SchemaMap, Value::Object(members)) => {
+                Some(self.members(members, at, place.part(2), false)?)
+            }
+            (Keyword::InPlaceMap, Value::Object(members)) => {
+                let inner = self.in_place(name, place, 2);
+                Some(self.members(members, at, inner, false)?)
+            }
+            _ => {
+                self.warn(
+                    at,
+                    format!("{name} cannot be {} and is left out", shown_kind(value)),
+                );
+                None
+            }
+        };
+        if let Some(kept) = kept {
+            out.insert(name.to_owned(), kept);
+        }
+        Ok(())
+    }
+
+    /// The place of a schema for the same value. Names left out stay known only where leaving a name out
+    /// of `required` cannot turn the meaning around, as it would under `not` and `oneOf`.
+    #[expect(clippy::unused_self, reason = "reads like its neighbours")]
+    fn in_place<'a>(&self, name: &str, place: Place<'a>, levels: usize) -> Place<'a> {
+        Place {
+            level: place.level + levels,
+            hidden: place
+                .hidden
+                .filter(|_| matches!(name, "allOf" | "anyOf" | "then" | "else")),
+            ..place
+        }
+    }
+
+    fn types(&mut self, value: &Value, at: &Pointer, out: &mut Map<String, Value>) {
+        match value {
+            Value::String(name) if is_type(name) => {
+                out.insert("type".into(), value.clone());
+            }
+            Value::String(name) if name == "file" => {
+                out.insert("type".into(), json!("string"));
+                out.insert("format".into(), json!("binary"));
+            }
+            Value::Array(names) => {
+                let mut kept: Vec<Value> = Vec::new();
+                for name in names {
+                    if name.as_str().is_some_and(is_type) && !kept.contains(name) {
+                        kept.push(name.clone());
+                    } else {
+                        self.warn(at, "the list of types holds what is no type");
+                    }
+                }
+                if !kept.is_empty() {
+                    out.insert("type".into(), Value::Array(kept));
+                }
+            }
+            Value::String(name) => {
+                self.warn(at, format!("{} is no type and is left out", shown(name)));
+            }
+            other => self.warn(
+                at,
+                format!("type cannot be {} and is left out", shown_kind(other)),
+            ),
+        }
+    }
+
+    /// A value as it is, unless it nests too deeply to be of use.
+    fn shallow(&mut self, value: &Value, at: &Pointer) -> Option<Value> {
+        if is_deeper(value, VALUE_LEVELS_MAX) {
+            self.lossy(
+                at,
+                format!("a value nested over {VALUE_LEVELS_MAX} levels is left out"),
+            );
+            return None;
+        }
+        Some(value.clone())
+    }
+
+    fn names(&mut self, names: &[Value], hidden: Option<&HashSet<String>>, at: &Pointer) -> Value {
+        let mut seen: HashSet<&str> = HashSet::new();
+        let mut kept: Vec<Value> = Vec::new();
+        for name in names {
+            let Value::String(text) = name else {
+                self.warn(at, "a required name must be a string");
+                continue;
+            };
+            if !hidden.is_some_and(|hidden| hidden.contains(text)) && seen.insert(text) {
+                kept.push(name.clone());
+            }
+        }
+        Value::Array(kept)
+    }
+
+    fn name_lists(&mut self, lists: &Map<String, Value>, at: &Pointer) -> Value {
+        let mut out = Map::new();
+        for (name, list) in lists {
+            match list {
+                Value::Array(names) => {
+                    out.insert(name.clone(), self.names(names, None, at));
+                }
+                other => self.warn(
+                    at,
+                    format!("a list of names cannot be {}", shown_kind(other)),
+                ),
+            }
+        }
+        Value::Object(out)
+    }
+
+    fn list(
+        &mut self,
+        list: &[Value],
+        at: &mut Pointer,
+        place: Place<'_>,
+    ) -> Result<Value, Finding> {
+        let mut out = Vec::with_capacity(list.len());
+        for (index, item) in list.iter().enumerate() {
+            at.push_index(index);
+            let made = self.convert(item, at, place);
+            at.pop();
+            out.push(made?);
+        }
+        Ok(Value::Array(out))
+    }
+
+    fn members(
+        &mut self,
+        members: &Map<String, Value>,
+        at: &mut Pointer,
+        place: Place<'_>,
+        may_hide: bool,
+    ) -> Result<Value, Finding> {
+        let mut out = Map::new();
+        for (name, member) in members {
+            at.push(name);
+            let made = if may_hide && self.is_hidden(member, at) {
+                Ok(None)
+            } else {
+                self.convert(member, at, place).map(Some)
+            };
+            at.pop();
+            if let Some(made) = made? {
+                out.insert(name.clone(), made);
+            }
+        }
+        Ok(Value::Object(out))
+    }
+
+    /// Whether a member belongs to the other direction.
+    fn is_hidden(&self, member: &Value, at: &Pointer) -> bool {
+        is_hidden(self.document, self.direction, member, at)
+    }
+
+    /// The names that this schema, all it consists of, and what it is part of leave out.
+    fn hidden(&self, map: &Map<String, Value>, place: Place<'_>) -> Option<HashSet<String>> {
+        let mut names: HashSet<String> = place.hidden.cloned().unwrap_or_default();
+        if map.contains_key("required") || map.contains_key("allOf") {
+            self.collect_hidden(map, &mut names);
+        }
+        (!names.is_empty()).then_some(names)
+    }
+
+    fn collect_hidden(&self, map: &Map<String, Value>, names: &mut HashSet<String>) {
+        let nowhere = Pointer::root();
+        let mut open = vec![map];
+        let mut looked_at = 0;
+        while let Some(map) = open.pop() {
+            looked_at += 1;
+            if looked_at > CLOSURE_MAX {
+                return;
+            }
+            if let Some(Value::Object(members)) = map.get("properties") {
+                for (name, member) in members {
+                    if self.is_hidden(member, &nowhere) {
+                        names.insert(name.clone());
+                    }
+                }
+            }
+            for part in map
+                .get("allOf")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
+                if let Ok(Target {
+                    value: Value::Object(part),
+                    ..
+                }) = self.document.resolve(part, &nowhere)
+                {
+                    open.push(part);
+                }
+            }
+        }
+    }
+
+    fn warn(&mut self, at: &Pointer, message: impl Into<String>) {
+        self.warnings
+            .push(Finding::new(DiagnosticCode::Malformed, at, message));
+    }
+
+    fn lossy(&mut self, at: &Pointer, message: impl Into<String>) {
+        self.warnings
+            .push(Finding::new(DiagnosticCode::SchemaLossy, at, message));
+    }
+}
+
+/// Whether a member of an object belongs to the other direction: itself, or what it refers to, says so.
+pub(super) fn is_hidden(
+    document: &Document,
+    direction: Direction,
+    member: &Value,
+    at: &Pointer,
+) -> bool {
+    let name = match direction {
+        Direction::Input => "readOnly",
+        Direction::Output => "writeOnly",
+    };
+    let Value::Object(map) = member else {
+        return false;
+    };
+    flag(map, name)
+        || (map.contains_key("$ref")
+            && document
+                .resolve(member, at)
+                .is_ok_and(|target| target.value.get(name) == Some(&Value::Bool(true))))
+}
+
+/// A value in a message: its kind, and short text of its own where that says more.
+fn shown_kind(value: &Value) -> String {
+    match value {
+        Value::String(text) => shown(text),
+        Value::Number(_) | Value::Bool(_) => value.to_string(),
+        Value::Array(items) if items.is_empty() => "an empty list".to_owned(),
+        other => kind(other).to_owned(),
+    }
+}

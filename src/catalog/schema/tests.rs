@@ -1,0 +1,1 @@
+//! Published schemas, from documents of every version.

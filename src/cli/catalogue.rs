@@ -1,0 +1,327 @@
+//! From the sources on a command line to an open generation.
+
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use tokio::runtime::Runtime;
+
+use super::progress::Progress;
+use crate::access::{Caller, OnUnknown, View};
+use crate::catalog::{
+    self, FileLoader, LoadError, Loader, Operation, Prefix, ReadOptions, Report, Severity, Sink,
+    SinkError, SourceTarget,
+};
+use crate::config::{AnswerArgs, CallArgs, NamePrefix, SourceArgs};
+use crate::http::{self, AllowedHosts, Client};
+use crate::index::{self, BuildOptions, Builder, Built, Reader};
+use crate::tools::{Generation, Generations, MetaTools};
+
+/// A document that is fetched must be there within this.
+const FETCH_DEADLINE: Duration = Duration::from_mins(1);
+
+/// The most bytes of a source that is fetched when its reader sets no limit.
+const FETCH_BYTES_MAX: u64 = 1 << 30;
+
+/// At most this many findings are told one by one when a catalogue is opened; `check` lists them all.
+const TOLD_MAX: usize = 20;
+
+/// An open generation, with what building it came to.
+pub(super) struct Loaded {
+    pub(super) reader: Reader,
+    /// Bytes on disk; 0 in memory.
+    pub(super) bytes: u64,
+    /// Distinct words; 0 when the generation was opened and not built.
+    pub(super) words: usize,
+}
+
+impl From<Built> for Loaded {
+    fn from(built: Built) -> Self {
+        Self {
+            reader: built.reader,
+            bytes: built.bytes,
+            words: built.words,
+        }
+    }
+}
+
+/// The generation of some sources: an index directory is opened, anything else is read, into memory or into
+/// the index directory that is given.
+pub(super) fn load(source: &SourceArgs, index: Option<&Path>) -> anyhow::Result<Loaded> {
+    if let Some(directory) = index_directory(source) {
+        if index.is_some() || source.base_url.is_some() || source.prefix.is_some() {
+            bail!(
+                "`{}` is an index: --index, --base-url and --prefix belong to the command that builds it",
+                directory.display()
+            );
+        }
+        return Ok(Loaded {
+            reader: index::open_current(&directory)?,
+            bytes: 0,
+            words: 0,
+        });
+    }
+    let builder = match index {
+        Some(out) => Builder::on_disk(out, BuildOptions::default())?,
+        None => Builder::in_memory(BuildOptions::default()),
+    };
+    build(source, builder)
+}
+
+/// The generation of some sources, in memory or as it lies there, for a command that answers and ends.
+pub(super) fn open(source: &SourceArgs) -> anyhow::Result<Opened> {
+    let loaded = load(source, None)?;
+    let generations = Arc::new(Generations::new(loaded.reader));
+    Ok(Opened {
+        generation: generations.current(),
+        generations,
+    })
+}
+
+/// Builds an index directory.
+pub(super) fn build_on_disk(source: &SourceArgs, out: &Path) -> anyhow::Result<Loaded> {
+    if let Some(directory) = index_directory(source) {
+        bail!("`{}` is an index already", directory.display());
+    }
+    build(source, Builder::on_disk(out, BuildOptions::default())?)
+}
+
+/// A generation in memory of one document that is a text of the program.
+pub(super) fn load_text(name: &str, text: &str, source: &SourceArgs) -> anyhow::Result<Loaded> {
+    let loader = TextLoader {
+        text: text.to_owned(),
+    };
+    let named = SourceArgs {
+        sources: vec![format!("{name}.yaml")],
+        ..source.clone()
+    };
+    let mut builder = Builder::in_memory(BuildOptions::default());
+    let report = catalog::read(&named.sources, &options(&named), &loader, &mut builder)?;
+    accept(&report)?;
+    Ok(builder.finish()?.into())
+}
+
+/// Reads sources for their findings only.
+pub(super) fn read_only(source: &SourceArgs) -> anyhow::Result<Report> {
+    let mut counter = Counter::default();
+    let mut progress = Progress::over(&mut counter);
+    let loader = SourceLoader::new(source)?;
+    let report = catalog::read(&source.sources, &options(source), &loader, &mut progress)?;
+    progress.finish();
+    if report.documents.is_empty() {
+        return Err(nothing_read(&report));
+    }
+    Ok(report)
+}
+
+fn build(source: &SourceArgs, mut builder: Builder) -> anyhow::Result<Loaded> {
+    let mut progress = Progress::over(&mut builder);
+    let loader = SourceLoader::new(source)?;
+    let report = catalog::read(&source.sources, &options(source), &loader, &mut progress)?;
+    progress.finish();
+    accept(&report)?;
+    Ok(builder.finish()?.into())
+}
+
+/// The one source that is an index directory, if that is what there is.
+fn index_directory(source: &SourceArgs) -> Option<PathBuf> {
+    match source.sources.as_slice() {
+        [one] => Some(PathBuf::from(one)).filter(|path| path.join("CURRENT").is_file()),
+        _ => None,
+    }
+}
+
+fn options(source: &SourceArgs) -> ReadOptions {
+    ReadOptions {
+        base_url: source.base_url.clone(),
+        prefix: match source.prefix {
+            None => Prefix::Unset,
+            Some(NamePrefix::Always) => Prefix::Always,
+            Some(NamePrefix::Never) => Prefix::Never,
+        },
+        ..ReadOptions::default()
+    }
+}
+
+/// Tells what was found, and refuses a catalogue that must not serve.
+fn accept(report: &Report) -> anyhow::Result<()> {
+    if report.is_fatal() {
+        let fatal = report
+            .diagnostics
+            .iter()
+            .filter(|found| found.severity == Severity::Fatal)
+            .map(ToString::to_string);
+        bail!("the catalogue is refused: {}", listed(fatal));
+    }
+    if report.documents.is_empty() {
+        return Err(nothing_read(report));
+    }
+    let dropped = report
+        .diagnostics
+        .iter()
+        .filter(|found| found.severity == Severity::Dropped);
+    for found in dropped.clone().take(TOLD_MAX) {
+        tracing::warn!("{found}");
+    }
+    let (dropped, all) = (dropped.count(), report.diagnostics.len());
+    if all > 0 {
+        tracing::warn!(
+            dropped,
+            warnings = all - dropped,
+            "the sources are not without fault; `sezzlee check` lists everything"
+        );
+    }
+    Ok(())
+}
+
+fn nothing_read(report: &Report) -> anyhow::Error {
+    let found = report.diagnostics.iter().map(ToString::to_string);
+    anyhow::anyhow!("no source could be read: {}", listed(found))
+}
+
+fn listed(found: impl Iterator<Item = String>) -> String {
+    let mut lines: Vec<String> = found.take(TOLD_MAX + 1).collect();
+    if lines.len() > TOLD_MAX {
+        lines.truncate(TOLD_MAX);
+        lines.push("and more".to_owned());
+    }
+    lines.join("; ")
+}
+
+/// An open generation and the means to answer from it.
+pub(super) struct Opened {
+    generations: Arc<Generations>,
+    generation: Arc<Generation>,
+}
+
+impl Opened {
+    /// The catalogue.
+    pub(super) fn reader(&self) -> &Reader {
+        &self.generation.reader
+    }
+
+    /// The meta-tools of a command that calls no backend.
+    pub(super) fn tools(&self, answers: &AnswerArgs) -> anyhow::Result<MetaTools> {
+        let calls = CallArgs::default();
+        super::serve::meta_tools(&self.generations, answers, &calls, None)
+    }
+
+    /// The meta-tools of a command that calls backends.
+    pub(super) fn tools_that_call(
+        &self,
+        answers: &AnswerArgs,
+        calls: &CallArgs,
+        source: &SourceArgs,
+    ) -> anyhow::Result<MetaTools> {
+        super::serve::meta_tools(&self.generations, answers, calls, source.base_url.as_ref())
+    }
+
+    /// A view that hides nothing anonymous callers are shown by default.
+    pub(super) fn view(&self) -> View {
+        View::new(
+            self.reader().audiences(),
+            &Caller::anonymous(),
+            OnUnknown::Show,
+        )
+    }
+}
+
+/// Counts operations and keeps none.
+#[derive(Default)]
+struct Counter {
+    operations: u32,
+}
+
+impl Sink for Counter {
+    fn operation(&mut self, _operation: Operation) -> Result<u32, SinkError> {
+        let ordinal = self.operations;
+        self.operations = ordinal.saturating_add(1);
+        Ok(ordinal)
+    }
+
+    fn rename(&mut self, _ordinal: u32, _name: &str) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+/// Files from disk, URLs through the one outbound client.
+struct SourceLoader {
+    /// There only when a source is a URL.
+    fetcher: Option<(Runtime, Client)>,
+}
+
+impl SourceLoader {
+    fn new(source: &SourceArgs) -> anyhow::Result<Self> {
+        let urls = source
+            .sources
+            .iter()
+            .filter_map(|text| match url::Url::parse(text) {
+                Ok(url) if matches!(url.scheme(), "http" | "https") => Some(url),
+                _ => None,
+            });
+        // Whoever names a URL as a source names its host.
+        let mut allowed = AllowedHosts::none();
+        let mut any = false;
+        for url in urls {
+            allowed.allow_url(&url);
+            any = true;
+        }
+        if !any {
+            return Ok(Self { fetcher: None });
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .context("cannot start the runtime")?;
+        let client = Client::new(http::Settings {
+            allowed,
+            ..http::Settings::default()
+        })?;
+        Ok(Self {
+            fetcher: Some((runtime, client)),
+        })
+    }
+}
+
+impl Loader for SourceLoader {
+    fn open(
+        &self,
+        target: &SourceTarget,
+        bytes_max: Option<u64>,
+    ) -> Result<Box<dyn Read + Send>, LoadError> {
+        let (SourceTarget::Url(url), Some((runtime, client))) = (target, &self.fetcher) else {
+            return FileLoader.open(target, bytes_max);
+        };
+        let limit = bytes_max.unwrap_or(FETCH_BYTES_MAX);
+        let limit_here = usize::try_from(limit).unwrap_or(usize::MAX);
+        let fetched = runtime.block_on(client.fetch(url, limit_here, FETCH_DEADLINE));
+        match fetched {
+            Ok(document) => Ok(Box::new(Cursor::new(document.bytes))),
+            Err(http::FetchError::TooLarge { .. }) => Err(LoadError::TooLarge { bytes_max: limit }),
+            Err(error) => {
+                let cause = anyhow::Error::from(error);
+                Err(LoadError::Refused(format!(
+                    "it cannot be fetched: {cause:#}"
+                )))
+            }
+        }
+    }
+}
+
+/// One text, whatever is asked for.
+struct TextLoader {
+    text: String,
+}
+
+impl Loader for TextLoader {
+    fn open(
+        &self,
+        _target: &SourceTarget,
+        _bytes_max: Option<u64>,
+    ) -> Result<Box<dyn Read + Send>, LoadError> {
+        Ok(Box::new(Cursor::new(self.text.clone())))
+    }
+}

@@ -1,0 +1,73 @@
+//! `sezzlee index` and `sezzlee verify`.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use serde_json::json;
+
+use super::Ended;
+use super::catalogue;
+use super::output::{grouped, line, sized};
+use crate::config::SourceArgs;
+use crate::index;
+
+/// Build an index directory.
+#[derive(Debug, Args)]
+pub(super) struct IndexArgs {
+    #[command(flatten)]
+    source: SourceArgs,
+    /// The directory; a generation that is already there serves until the new one is complete.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Print the figures as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
+    let started = Instant::now();
+    let loaded = catalogue::build_on_disk(&args.source, &args.out)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let operations = u64::from(loaded.reader.len());
+    let rate = operations as f64 / seconds.max(f64::EPSILON);
+    let revision = &loaded.reader.manifest().revision[..16];
+    if args.json {
+        let figures = json!({
+            "operations": operations, "bytes": loaded.bytes, "words": loaded.words,
+            "seconds": seconds, "revision": revision,
+        });
+        line(&figures.to_string())?;
+    } else {
+        line(&format!(
+            "{} operations, {} words, {} in {seconds:.1} s ({rate:.0} operations a second), revision {revision}",
+            grouped(operations),
+            grouped(loaded.words as u64),
+            sized(loaded.bytes)
+        ))?;
+        line(&format!(
+            "serve it with: sezzlee serve {}",
+            args.out.display()
+        ))?;
+    }
+    Ok(Ended::Well)
+}
+
+/// Check an index directory.
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// The index directory.
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+}
+
+pub(super) fn verify(args: &VerifyArgs) -> anyhow::Result<Ended> {
+    let bytes = index::verify(&args.directory)?;
+    let reader = index::open_current(&args.directory)?;
+    line(&format!(
+        "{} operations in {}: every file matches its checksum",
+        grouped(u64::from(reader.len())),
+        sized(bytes)
+    ))?;
+    Ok(Ended::Well)
+}

@@ -1,0 +1,290 @@
+//! The flags, grouped by the room they are for.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use tracing::level_filters::LevelFilter;
+use url::Url;
+
+use crate::access::OnUnknown;
+use crate::contract::Budget;
+use crate::http::AllowedHosts;
+use crate::mcp::Allowed;
+use crate::telemetry::Form;
+use crate::{http, invoke, mcp, server, tools};
+
+/// A value that cannot be used, with the flag it was given for.
+#[derive(Debug, thiserror::Error)]
+#[error("--{flag}: {reason}")]
+pub struct BadValue {
+    flag: &'static str,
+    reason: String,
+}
+
+impl BadValue {
+    fn new(flag: &'static str, reason: &dyn ToString) -> Self {
+        Self {
+            flag,
+            reason: reason.to_string(),
+        }
+    }
+}
+
+/// Where the catalogue comes from.
+#[derive(Debug, Clone, Args)]
+pub struct SourceArgs {
+    /// OpenAPI documents (JSON or YAML), directories, globs, http(s) URLs, .jsonl catalogues, or one index
+    /// directory made by `sezzlee index`.
+    #[arg(value_name = "SOURCE", required = true)]
+    pub sources: Vec<String>,
+    /// Send calls to this URL instead of the servers the documents name; its host may be private.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<Url>,
+    /// Whether names start with their document's key. Left out: `never` for exactly one file or URL,
+    /// `always` otherwise.
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub prefix: Option<NamePrefix>,
+}
+
+/// When derived names start with their document's key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NamePrefix {
+    /// Every name does.
+    Always,
+    /// No name does.
+    Never,
+}
+
+/// How answers are made.
+#[derive(Debug, Clone, Args)]
+pub struct AnswerArgs {
+    /// The most bytes of one answer; a larger one is refused, never cut.
+    #[arg(long, value_name = "BYTES", default_value_t = 262_144)]
+    pub max_answer_bytes: usize,
+    /// Leave the tags out of search answers when there are more than this.
+    #[arg(long, value_name = "COUNT", default_value_t = 200)]
+    pub max_tags: usize,
+    /// What to do with operations of which nothing tells whether the caller may use them.
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "show")]
+    pub on_unknown: OnUnknownArg,
+}
+
+/// The defaults of a group of flags are those its flags declare: there is one place for each.
+macro_rules! default_by_parsing {
+    ($($group:ty),+) => {
+        $(impl Default for $group {
+            fn default() -> Self {
+                use clap::{Args as _, FromArgMatches as _};
+                let command = <$group>::augment_args(clap::Command::new("defaults"));
+                let parsed = command.get_matches_from(["defaults"]);
+                match <$group>::from_arg_matches(&parsed) {
+                    Ok(group) => group,
+                    Err(error) => error.exit(),
+                }
+            }
+        })+
+    };
+}
+
+default_by_parsing!(AnswerArgs, CallArgs, ListenArgs);
+
+/// What happens to operations whose decision is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnUnknownArg {
+    /// Show them, marked authUncertain.
+    Show,
+    /// Hide them.
+    Hide,
+}
+
+impl AnswerArgs {
+    /// The settings of the meta-tools.
+    pub fn settings(&self) -> Result<tools::Settings, BadValue> {
+        let budget = Budget::new(self.max_answer_bytes)
+            .map_err(|error| BadValue::new("max-answer-bytes", &error))?;
+        Ok(tools::Settings {
+            budget,
+            vocabulary_limit: self.max_tags,
+            on_unknown: match self.on_unknown {
+                OnUnknownArg::Show => OnUnknown::Show,
+                OnUnknownArg::Hide => OnUnknown::Hide,
+            },
+        })
+    }
+}
+
+/// How backends are called.
+#[derive(Debug, Clone, Args)]
+pub struct CallArgs {
+    /// Seconds a call may take, body included; 0 for no limit.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
+    pub deadline: f64,
+    /// Calls in flight to one backend; more wait under their deadline.
+    #[arg(long, value_name = "COUNT", default_value_t = 64)]
+    pub max_calls: usize,
+    /// Let the servers that the documents name have loopback and private addresses.
+    #[arg(long)]
+    pub allow_private: bool,
+    /// Let this host have loopback and private addresses; may be given several times.
+    #[arg(long, value_name = "HOST")]
+    pub allow_host: Vec<String>,
+}
+
+/// Longer than any call; what a float of seconds can safely become.
+const DEADLINE_SECONDS_MAX: f64 = 86_400.0;
+
+impl CallArgs {
+    /// The settings of the outbound client.
+    pub fn client(&self, base_url: Option<&Url>) -> Result<http::Settings, BadValue> {
+        let mut allowed = if self.allow_private {
+            AllowedHosts::all()
+        } else {
+            AllowedHosts::none()
+        };
+        if let Some(url) = base_url {
+            allowed.allow_url(url);
+        }
+        for host in &self.allow_host {
+            allowed
+                .allow(host)
+                .map_err(|error| BadValue::new("allow-host", &error))?;
+        }
+        Ok(http::Settings {
+            allowed,
+            ..http::Settings::default()
+        })
+    }
+
+    /// The settings of calls.
+    pub fn invoker(&self, budget: Budget) -> Result<invoke::Settings, BadValue> {
+        if !(0.0..=DEADLINE_SECONDS_MAX).contains(&self.deadline) {
+            return Err(BadValue::new(
+                "deadline",
+                &format!("give seconds from 0 to {DEADLINE_SECONDS_MAX}"),
+            ));
+        }
+        if self.max_calls == 0 {
+            return Err(BadValue::new(
+                "max-calls",
+                &"at least one call must be allowed",
+            ));
+        }
+        Ok(invoke::Settings {
+            deadline: (self.deadline > 0.0).then(|| Duration::from_secs_f64(self.deadline)),
+            budget_bytes: budget.bytes(),
+            in_flight_max: self.max_calls,
+            ..invoke::Settings::default()
+        })
+    }
+}
+
+/// How the gateway is reached.
+#[derive(Debug, Clone, Args)]
+pub struct ListenArgs {
+    /// Where to listen; port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8848")]
+    pub listen: SocketAddr,
+    /// A host name requests may be for, besides loopback names when none is given; may be given several
+    /// times; `*` for any.
+    #[arg(long, value_name = "HOST")]
+    pub host: Vec<String>,
+    /// An origin browsers may call from, besides loopback when none is given; may be given several times;
+    /// `*` for any.
+    #[arg(long, value_name = "ORIGIN")]
+    pub origin: Vec<String>,
+    /// Serve callers of whom nothing is known on an address that is not loopback.
+    #[arg(long)]
+    pub allow_anonymous: bool,
+    /// The largest request body in bytes.
+    #[arg(long, value_name = "BYTES", default_value_t = 4 * 1024 * 1024)]
+    pub max_body_bytes: usize,
+    /// Connections at the same time.
+    #[arg(long, value_name = "COUNT", default_value_t = 2048)]
+    pub max_connections: usize,
+    /// Requests at the same time; one more is answered 503.
+    #[arg(long, value_name = "COUNT", default_value_t = 512)]
+    pub max_requests: usize,
+}
+
+impl ListenArgs {
+    /// The settings of the protocol.
+    pub fn protocol(&self) -> Result<mcp::Settings, BadValue> {
+        let listed =
+            |given: &[String], flag, make: fn(&[String]) -> Result<Allowed, mcp::AllowedError>| {
+                if given.is_empty() {
+                    Ok(Allowed::Loopback)
+                } else {
+                    make(given).map_err(|error| BadValue::new(flag, &error))
+                }
+            };
+        Ok(mcp::Settings {
+            body_bytes_max: self.max_body_bytes,
+            allowed_hosts: listed(&self.host, "host", |given| {
+                Allowed::hosts(given.iter().map(String::as_str))
+            })?,
+            allowed_origins: listed(&self.origin, "origin", |given| {
+                Allowed::origins(given.iter().map(String::as_str))
+            })?,
+            ..mcp::Settings::default()
+        })
+    }
+
+    /// The settings of the server.
+    pub fn server(&self) -> Result<server::Settings, BadValue> {
+        if !self.listen.ip().is_loopback() && !self.allow_anonymous {
+            return Err(BadValue::new(
+                "listen",
+                &format!(
+                    "{} is not a loopback address and callers are not authenticated: anyone who reaches \
+                     it could call every operation; listen on 127.0.0.1, or insist with --allow-anonymous",
+                    self.listen
+                ),
+            ));
+        }
+        Ok(server::Settings {
+            listen: self.listen,
+            connections_max: self.max_connections,
+            requests_max: self.max_requests,
+            ..server::Settings::default()
+        })
+    }
+}
+
+/// What is logged, to stderr.
+#[derive(Debug, Clone, Args)]
+pub struct LogArgs {
+    /// The least important lines that are logged. Left out: `info` for a command that serves, `warn`
+    /// otherwise.
+    #[arg(long, global = true, value_name = "LEVEL", value_parser = ["off", "error", "warn", "info", "debug", "trace"])]
+    pub log: Option<String>,
+    /// How log lines look. Left out: `json` for a command that serves with stderr no terminal, `text`
+    /// otherwise.
+    #[arg(long, global = true, value_name = "FORM", value_parser = ["text", "json"])]
+    pub log_format: Option<String>,
+}
+
+impl LogArgs {
+    /// The least level that is logged.
+    pub fn level(&self, serves: bool) -> LevelFilter {
+        let default = if serves {
+            LevelFilter::INFO
+        } else {
+            LevelFilter::WARN
+        };
+        // The parser admitted level names only.
+        self.log
+            .as_deref()
+            .and_then(|level| level.parse().ok())
+            .unwrap_or(default)
+    }
+
+    /// How log lines look.
+    pub fn form(&self, serves: bool) -> Form {
+        match self.log_format.as_deref() {
+            Some("json") => Form::Json,
+            None if serves => Form::fitting_stderr(),
+            _ => Form::Text,
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The search-first surface: three tools, whatever the catalogue holds.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use serde_json::{Map, Value};
+use tokio::sync::{Semaphore, watch};
+
+use super::published::{INVOKE_TOOL, LOAD_TOOL, SEARCH_TOOLS};
+use super::{Generation, Generations, InvalidCursor, Listing, Surface, UnknownTool};
+use super::{invoke_tool, load_tool, search_tools};
+use crate::access::{Caller, OnUnknown, View};
+use crate::contract::{Budget, Envelope, ErrorEnvelope, ToolResult, emit};
+use crate::index::IndexError;
+use crate::invoke::Invoker;
+
+/// What the operator decides about answers.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// The most bytes of an answer.
+    pub budget: Budget,
+    /// The tag vocabulary is left out of an answer when it is longer than this.
+    pub vocabulary_limit: usize,
+    /// Whether operations with an unknown decision are shown.
+    pub on_unknown: OnUnknown,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            budget: Budget::default(),
+            vocabulary_limit: crate::search::vocabulary_limit_default(),
+            on_unknown: OnUnknown::default(),
+        }
+    }
+}
+
+/// The three meta-tools over the serving generation; cheap to clone.
+#[derive(Clone)]
+pub struct MetaTools(Arc<Shared>);
+
+struct Shared {
+    generations: Arc<Generations>,
+    invoker: Invoker,
+    settings: Settings,
+    /// Ranking holds a core; no more searches run at once than there are cores.
+    ranking: Semaphore,
+}
+
+/// Why a verb has no answer of its own.
+pub(super) enum Fault {
+    /// The request was refused; the envelope says why.
+    Refused(ErrorEnvelope),
+    /// The index failed; the log says why.
+    Index(IndexError),
+}
+
+impl From<IndexError> for Fault {
+    fn from(error: IndexError) -> Self {
+        Self::Index(error)
+    }
+}
+
+impl MetaTools {
+    /// Publishes the generations under the operator's settings.
+    pub fn new(generations: Arc<Generations>, invoker: Invoker, settings: Settings) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self(Arc::new(Shared {
+            generations,
+            invoker,
+            settings,
+            ranking: Semaphore::new(cores),
+        }))
+    }
+
+    /// `search_tools`.
+    pub fn search(&self, caller: &Caller, arguments: &Map<String, Value>) -> ToolResult {
+        self.compute(caller, |generation, view| {
+            let request = search_tools::Request::read(arguments).map_err(Fault::Refused)?;
+            request.answer(generation, view, &self.0.settings)
+        })
+    }
+
+    /// `search_tools` off the reactor, so that other requests go on meanwhile.
+    async fn search_aside(&self, caller: Caller, arguments: Map<String, Value>) -> ToolResult {
+        // The semaphore is never closed.
+        let _permit = self.0.ranking.acquire().await.ok();
+        let tools = self.clone();
+        let searched = tokio::task::spawn_blocking(move || tools.search(&caller, &arguments)).await;
+        searched.unwrap_or_else(|_| self.settle(Ok(Err(Fault::Refused(ErrorEnvelope::internal())))))
+    }
+
+    /// `load_tool`.
+    pub fn load(&self, caller: &Caller, arguments: &Map<String, Value>) -> ToolResult {
+        self.compute(caller, |generation, view| {
+            let request = load_tool::Request::read(arguments).map_err(Fault::Refused)?;
+            request.answer(generation, view, &self.0.settings)
+        })
+    }
+
+    /// `invoke_tool`. Dropping the future drops the request to the backend.
+    pub async fn invoke(&self, caller: &Caller, arguments: &Map<String, Value>) -> ToolResult {
+        let call = async {
+            let request = invoke_tool::Request::read(arguments).map_err(Fault::Refused)?;
+            let operation = {
+                let generation = self.0.generations.current();
+                let view = self.view(&generation, caller);
+                request.operation(&generation, &view)?
+            };
+            request
+                .answer(&operation, &self.0.invoker, &self.0.settings)
+                .await
+        };
+        let outcome = AssertUnwindSafe(call).catch_unwind().await;
+        self.settle(outcome)
+    }
+
+    fn view(&self, generation: &Generation, caller: &Caller) -> View {
+        View::new(
+            generation.reader.audiences(),
+            caller,
+            self.0.settings.on_unknown,
+        )
+    }
+
+    /// Answers from one generation, whatever is swapped in meanwhile.
+    fn compute(
+        &self,
+        caller: &Caller,
+        answer: impl FnOnce(&Generation, &View) -> Result<ToolResult, Fault>,
+    ) -> ToolResult {
+        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            let generation = self.0.generations.current();
+            let view = self.view(&generation, caller);
+            answer(&generation, &view)
+        }));
+        self.settle(outcome)
+    }
+
+    /// What failed inside is told to the log and not to the caller.
+    fn settle(&self, outcome: std::thread::Result<Result<ToolResult, Fault>>) -> ToolResult {
+        let refusal = match outcome {
+            Ok(Ok(result)) => return result,
+            Ok(Err(Fault::Refused(refusal))) => refusal,
+            Ok(Err(Fault::Index(error))) => {
+                let error: &(dyn std::error::Error + 'static) = &error;
+                tracing::error!(error, "the index could not answer");
+                ErrorEnvelope::internal()
+            }
+            // The panic hook has written message and place already.
+            Err(_) => ErrorEnvelope::internal(),
+        };
+        emit(&Envelope::Error(refusal), self.0.settings.budget)
+    }
+}
+
+impl Surface for MetaTools {
+    fn list(&self, _caller: &Caller, cursor: Option<&str>) -> Result<Listing, InvalidCursor> {
+        if cursor.is_some() {
+            // There is one page; no cursor was ever handed out.
+            return Err(InvalidCursor);
+        }
+        Ok(Listing {
+            tools_json: Arc::clone(&self.0.generations.current().tools_json),
+            next_cursor: None,
+        })
+    }
+
+    fn call<'a>(
+        &'a self,
+        caller: &'a Caller,
+        name: &'a str,
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<ToolResult, UnknownTool>> {
+        async move {
+            match name {
+                SEARCH_TOOLS => Ok(self.search_aside(caller.clone(), arguments).await),
+                LOAD_TOOL => Ok(self.load(caller, &arguments)),
+                INVOKE_TOOL => Ok(self.invoke(caller, &arguments).await),
+                _ => Err(UnknownTool),
+            }
+        }
+        .boxed()
+    }
+
+    fn generation(&self) -> watch::Receiver<u64> {
+        self.0.generations.subscribe()
+    }
+}
