@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use tantivy::directory::{RamDirectory, TerminatingWrite, WritePtr};
 use tantivy::{Directory, Index, IndexSettings};
@@ -11,12 +12,13 @@ use super::directory::{BuildDirectory, CARDS_FILE, DEFINITIONS_FILE};
 use super::manifest::{FORMAT_VERSION, MANIFEST_FILE, Manifest, SegmentEntry};
 use super::records::{RecordWriter, train};
 use super::schema::{Fields, TOKENIZER_VERSION};
-use super::segment::{Entry, SegmentDocument, Shared, write_segments};
+use super::entries::Tokens;
+use super::segment::{SegmentDocument, Shared, write_segments};
 use super::spool::{Record, Spool, SpoolPlace, decode};
-use super::vocabulary::{Interner, PrefixTerms, indexed_front};
-use super::{Bm25, FieldName, IndexError, Reader};
-use crate::catalog::{Operation, SearchText, Security, Sink, SinkError};
-use crate::text::{fold, for_each_token};
+use super::vocabulary::{Interner, PrefixTerms};
+use super::{Bm25, IndexError, Reader};
+use crate::catalog::{Operation, Security, Sink, SinkError};
+use crate::text::fold;
 
 /// The most operations one generation takes: document numbers are 32 bits and the engine keeps the top one.
 const OPERATIONS_MAX: u32 = i32::MAX as u32;
@@ -29,11 +31,17 @@ const DICTIONARY_SAMPLES_MAX: usize = 4_000;
 pub struct BuildOptions {
     /// Into how many segments the documents are split; results are the same for any number.
     pub segments: usize,
+    /// How many bytes of postings may be held at once while they are inverted. What else a build holds
+    /// grows with the catalogue: about 250 bytes an operation.
+    pub memory_bytes: usize,
 }
 
 impl Default for BuildOptions {
     fn default() -> Self {
-        Self { segments: 1 }
+        Self {
+            segments: 1,
+            memory_bytes: 512 << 20,
+        }
     }
 }
 
@@ -48,6 +56,9 @@ pub struct Built {
     pub words: usize,
 }
 
+/// Operations that are tokenized and serialized together, on every core.
+const BATCH_OPERATIONS: usize = 2_048;
+
 /// Collects operations and builds a generation from them.
 pub struct Builder {
     target: Target,
@@ -56,9 +67,12 @@ pub struct Builder {
     words: Interner,
     tags: Interner,
     audiences: HashMap<Security, u32>,
+    /// Taken and not yet processed; they come after `documents`.
+    batch: Vec<Operation>,
     documents: Vec<Document>,
-    entries: Vec<Entry>,
+    entries: Vec<u8>,
     tag_lists: Vec<u32>,
+    scratch: Vec<(u32, u8)>,
 }
 
 enum Target {
@@ -67,12 +81,27 @@ enum Target {
 }
 
 struct Document {
-    name: String,
+    name: Box<str>,
     entries: std::ops::Range<usize>,
     tags: std::ops::Range<usize>,
     len2: u32,
     audience: u32,
     record: SpoolPlace,
+}
+
+/// What of an operation can be made without the others.
+struct Prepared {
+    tokens: Tokens,
+    record: Record,
+}
+
+impl Prepared {
+    fn of(operation: &Operation) -> Result<Self, IndexError> {
+        Ok(Self {
+            tokens: Tokens::of(&operation.search_text()),
+            record: Record::of(operation)?,
+        })
+    }
 }
 
 impl Builder {
@@ -101,54 +130,80 @@ impl Builder {
             words: Interner::default(),
             tags: Interner::default(),
             audiences: HashMap::new(),
+            batch: Vec::new(),
             documents: Vec::new(),
             entries: Vec::new(),
             tag_lists: Vec::new(),
+            scratch: Vec::new(),
         }
     }
 
     /// How many operations were taken.
     pub fn len(&self) -> usize {
-        self.documents.len()
+        self.documents.len() + self.batch.len()
     }
 
     /// Whether none was taken yet.
     pub fn is_empty(&self) -> bool {
-        self.documents.is_empty()
+        self.len() == 0
     }
 
     /// Takes one operation; answers its ordinal in order of arrival.
-    pub fn push(&mut self, operation: &Operation) -> Result<u32, IndexError> {
-        let ordinal = u32::try_from(self.documents.len())
+    pub fn push(&mut self, operation: Operation) -> Result<u32, IndexError> {
+        let ordinal = u32::try_from(self.len())
             .ok()
             .filter(|&ordinal| ordinal < OPERATIONS_MAX)
             .ok_or(IndexError::TooMany {
                 max: OPERATIONS_MAX,
             })?;
-        let document = self.document(operation)?;
-        self.documents.push(document);
+        self.batch.push(operation);
+        if self.batch.len() >= BATCH_OPERATIONS {
+            self.process_batch()?;
+        }
         Ok(ordinal)
     }
 
     /// Gives an operation that was taken another name.
     pub fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), IndexError> {
+        self.process_batch()?;
         let Some(old) = self.documents.get(ordinal as usize) else {
             return Ok(());
         };
         let record = self.spool.read(&old.record)?;
         let mut operation = decode(&record.operation, "spool")?;
         name.clone_into(&mut operation.definition.name);
-        let document = self.document(&operation)?;
+        let document = self.document(&operation, &Prepared::of(&operation)?)?;
         self.documents[ordinal as usize] = document;
         Ok(())
     }
 
-    fn document(&mut self, operation: &Operation) -> Result<Document, IndexError> {
+    /// Does on every core what needs nothing shared, then numbers words and spools records in order.
+    fn process_batch(&mut self) -> Result<(), IndexError> {
+        let batch = std::mem::take(&mut self.batch);
+        let prepared: Vec<Prepared> = batch
+            .par_iter()
+            .map(Prepared::of)
+            .collect::<Result<_, _>>()?;
+        for (operation, prepared) in batch.iter().zip(&prepared) {
+            let document = self.document(operation, prepared)?;
+            self.documents.push(document);
+        }
+        Ok(())
+    }
+
+    fn document(
+        &mut self,
+        operation: &Operation,
+        prepared: &Prepared,
+    ) -> Result<Document, IndexError> {
         let audiences = u32::try_from(self.audiences.len()).unwrap_or(u32::MAX);
-        let audience = *self
-            .audiences
-            .entry(operation.security.clone())
-            .or_insert(audiences);
+        let audience = match self.audiences.get(&operation.security) {
+            Some(&audience) => audience,
+            None => *self
+                .audiences
+                .entry(operation.security.clone())
+                .or_insert(audiences),
+        };
         let first_tag = self.tag_lists.len();
         for tag in &operation.tags {
             let tag = self.tags.intern(&fold(tag));
@@ -156,60 +211,23 @@ impl Builder {
                 self.tag_lists.push(tag);
             }
         }
-        let (entries, len2) = self.tokenize(&operation.search_text());
+        let first_entry = self.entries.len();
+        let len2 = prepared
+            .tokens
+            .encode(&mut self.words, &mut self.scratch, &mut self.entries);
         Ok(Document {
-            name: operation.definition.name.clone(),
-            entries,
+            name: operation.definition.name.as_str().into(),
+            entries: first_entry..self.entries.len(),
             tags: first_tag..self.tag_lists.len(),
             len2,
             audience,
-            record: self.spool.write(&Record::of(operation)?)?,
+            record: self.spool.write(&prepared.record)?,
         })
-    }
-
-    fn tokenize(&mut self, text: &SearchText<'_>) -> (std::ops::Range<usize>, u32) {
-        let mut seen: Vec<(u32, u8)> = Vec::new();
-        let mut read = |field: FieldName, text: &str| {
-            for_each_token(text, |token| {
-                seen.push((self.words.intern(indexed_front(token)), field.ordinal()));
-            });
-        };
-        read(FieldName::Name, text.name);
-        read(FieldName::Description, text.description);
-        text.search_terms
-            .iter()
-            .for_each(|text| read(FieldName::SearchTerms, text));
-        text.tags
-            .iter()
-            .for_each(|text| read(FieldName::Tags, text));
-        text.route
-            .iter()
-            .for_each(|text| read(FieldName::Route, text));
-        text.alternate_routes
-            .iter()
-            .for_each(|text| read(FieldName::Route, text));
-        text.parameters
-            .iter()
-            .for_each(|text| read(FieldName::Parameters, text));
-        seen.sort_unstable();
-        let start = self.entries.len();
-        let mut len2 = 0u32;
-        for run in seen.chunk_by(|a, b| a == b) {
-            let (token, field) = run[0];
-            let count = u32::try_from(run.len()).unwrap_or(u32::MAX);
-            let weight2 = FieldName::ALL[usize::from(field)].weight2();
-            len2 = len2.saturating_add(weight2.saturating_mul(count));
-            self.entries.push(Entry {
-                token,
-                count,
-                field,
-            });
-        }
-        (start..self.entries.len(), len2)
     }
 
     /// Writes the generation and opens it. On disk it becomes the current one.
     pub fn finish(mut self) -> Result<Built, IndexError> {
+        self.process_batch()?;
         let order = self.name_order()?;
         let directory: Box<dyn Directory> = match &self.target {
             Target::Memory(directory) => Box::new(directory.clone()),
@@ -263,6 +281,7 @@ impl Builder {
             tags: &tag_terms,
             audiences: audiences.len(),
             statistics: Bm25::new(documents.len() as u64, len2_total),
+            memory_bytes: self.options.memory_bytes,
         };
         let ids = write_segments(&*directory, &index, &shared, &slices)?;
         drop(index);
@@ -317,7 +336,9 @@ impl Builder {
         for pair in order.windows(2) {
             let name = &self.documents[pair[0]].name;
             if *name == self.documents[pair[1]].name {
-                return Err(IndexError::DuplicateName { name: name.clone() });
+                return Err(IndexError::DuplicateName {
+                    name: name.to_string(),
+                });
             }
         }
         Ok(order)
@@ -341,20 +362,25 @@ impl Builder {
         }
         let dictionary = train(&samples);
         drop(samples);
-        let mut definitions = RecordWriter::compressed(create(DEFINITIONS_FILE)?, dictionary)
-            .map_err(IndexError::file("write", DEFINITIONS_FILE))?;
+        let mut definitions = RecordWriter::compressed(create(DEFINITIONS_FILE)?, dictionary);
         let mut cards = RecordWriter::plain(create(CARDS_FILE)?);
         let mut digest = Sha256::new();
-        for &ordinal in order {
-            let record = self.spool.read(&self.documents[ordinal].record)?;
-            digest.update((record.operation.len() as u64).to_le_bytes());
-            digest.update(&record.operation);
+        for batch in order.chunks(BATCH_OPERATIONS) {
+            let records: Vec<Record> = batch
+                .iter()
+                .map(|&ordinal| self.spool.read(&self.documents[ordinal].record))
+                .collect::<Result<_, _>>()?;
+            let stored: Vec<Vec<u8>> = records.par_iter().map(Record::stored).collect();
             definitions
-                .push(&record.stored())
+                .push_all(&stored)
                 .map_err(IndexError::file("write", DEFINITIONS_FILE))?;
-            cards
-                .push(&record.card)
-                .map_err(IndexError::file("write", CARDS_FILE))?;
+            for record in &records {
+                digest.update((record.operation.len() as u64).to_le_bytes());
+                digest.update(&record.operation);
+                cards
+                    .push(&record.card)
+                    .map_err(IndexError::file("write", CARDS_FILE))?;
+            }
         }
         for (name, out) in [
             (DEFINITIONS_FILE, definitions.finish()),
@@ -373,7 +399,7 @@ impl Builder {
 
 impl Sink for Builder {
     fn operation(&mut self, operation: Operation) -> Result<u32, SinkError> {
-        self.push(&operation)
+        self.push(operation)
             .map_err(|error| SinkError(Box::new(error)))
     }
 

@@ -13,7 +13,7 @@ use tantivy::directory::WritePtr;
 use tantivy::fieldnorm::FieldNormsSerializer;
 use tantivy::index::{SegmentComponent, SegmentId};
 use tantivy::indexer::NoMergePolicy;
-use tantivy::postings::InvertedIndexSerializer;
+use tantivy::postings::{FieldSerializer, InvertedIndexSerializer};
 use tantivy::schema::Field;
 use tantivy::store::{Compressor, StoreWriter};
 use tantivy::{Directory, Index, IndexWriter, TantivyDocument};
@@ -21,31 +21,18 @@ use tantivy::{Directory, Index, IndexWriter, TantivyDocument};
 use super::directory::impacts_file;
 use super::impacts::ImpactWriter;
 use super::schema::{AUDIENCE, Fields, LEN2};
+use super::postings::{Postings, Weigh, invert, invert_sets};
 use super::vocabulary::PrefixTerms;
 use super::{Bm25, FieldName, IndexError};
 
-/// One distinct (token, field) of a document with how often it occurs.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
-    pub(super) token: u32,
-    pub(super) count: u32,
-    pub(super) field: u8,
-}
-
 /// One document as the segment writer needs it.
 pub(super) struct SegmentDocument<'a> {
-    pub(super) entries: &'a [Entry],
+    /// Its encoded entries.
+    pub(super) entries: &'a [u8],
     pub(super) len2: u32,
     pub(super) audience: u32,
     /// Ordinals into the sorted facet vocabulary, distinct.
     pub(super) tags: &'a [u32],
-}
-
-/// Posting lists of every term, back to back.
-struct Postings {
-    starts: Vec<usize>,
-    docs: Vec<u32>,
-    freqs: Vec<u32>,
 }
 
 /// The least memory the engine accepts for a writer that only registers finished segments.
@@ -60,6 +47,8 @@ pub(super) struct Shared<'a> {
     /// The number of audiences.
     pub(super) audiences: usize,
     pub(super) statistics: Bm25,
+    /// How many bytes of postings may be held at once.
+    pub(super) memory_bytes: usize,
 }
 
 /// Writes one segment per slice of documents and commits them all at once.
@@ -104,49 +93,31 @@ fn write_segment(
     shared: &Shared<'_>,
     documents: &[SegmentDocument<'_>],
 ) -> Result<ImpactWriter, IndexError> {
-    let Shared {
-        fields,
-        terms,
-        tags,
-        audiences,
-        statistics,
-    } = *shared;
+    let fields = shared.fields;
     let failed = "write a segment";
     let mut serializer =
         InvertedIndexSerializer::open(segment).map_err(IndexError::engine(failed))?;
-    let weights = FieldName::ALL.map(FieldName::weight2);
-    let weighted = invert(terms, documents, |entry| {
-        weights[usize::from(entry.field)].saturating_mul(entry.count)
-    });
-    write_field(&mut serializer, fields.weighted, &terms.terms, &weighted)?;
-    let mut impacts = ImpactWriter::new(documents.len());
     let norms: Vec<f64> = documents
         .iter()
-        .map(|document| statistics.norm(f64::from(document.len2) / 2.0))
+        .map(|document| shared.statistics.norm(f64::from(document.len2) / 2.0))
         .collect();
-    for bounds in weighted.starts.windows(2) {
-        let list = bounds[0]..bounds[1];
-        if !list.is_empty() {
-            let (docs, freqs) = (&weighted.docs[list.clone()], &weighted.freqs[list]);
-            impacts.push(docs, freqs, |document| norms[document as usize]);
-        }
+    let mut impacts = ImpactWriter::new(documents.len());
+    write_prefix_field(&mut serializer, fields.weighted, shared, documents, Weigh::AllFields, |docs, freqs| {
+        impacts.push(docs, freqs, |document| norms[document as usize]);
+    })?;
+    drop(norms);
+    for (name, field) in FieldName::ALL.into_iter().zip(fields.by_name) {
+        write_prefix_field(&mut serializer, field, shared, documents, Weigh::One(name), |_, _| {})?;
     }
-    drop(weighted);
-    for name in FieldName::ALL {
-        let one = invert(terms, documents, |entry| {
-            if entry.field == name.ordinal() {
-                entry.count
-            } else {
-                0
-            }
-        });
-        let field = fields.by_name[usize::from(name.ordinal())];
-        write_field(&mut serializer, field, &terms.terms, &one)?;
-    }
-    let facet = invert_sets(tags.len(), documents.iter().map(|document| document.tags));
-    write_field(&mut serializer, fields.tag, tags, &facet)?;
-    let audiences: Vec<[u8; 8]> = (0..audiences as u64).map(u64::to_be_bytes).collect();
-    let members = documents.iter().map(|document| std::slice::from_ref(&document.audience));
+    let facet = invert_sets(
+        shared.tags.len(),
+        documents.iter().map(|document| document.tags),
+    );
+    write_field(&mut serializer, fields.tag, shared.tags, &facet)?;
+    let audiences: Vec<[u8; 8]> = (0..shared.audiences as u64).map(u64::to_be_bytes).collect();
+    let members = documents
+        .iter()
+        .map(|document| std::slice::from_ref(&document.audience));
     let members = invert_sets(audiences.len(), members);
     write_field(&mut serializer, fields.audience, &audiences, &members)?;
     serializer.close().map_err(IndexError::engine(failed))?;
@@ -212,90 +183,32 @@ fn terminate(out: WritePtr) -> std::io::Result<()> {
     out.terminate()
 }
 
-/// Inverts documents into one posting list per term; `frequency` says what an entry adds to its terms.
-fn invert(
-    terms: &PrefixTerms<'_>,
+/// Writes one prefix field, partition by partition; `seen` is told every list.
+fn write_prefix_field(
+    serializer: &mut InvertedIndexSerializer,
+    field: Field,
+    shared: &Shared<'_>,
     documents: &[SegmentDocument<'_>],
-    frequency: impl Fn(&Entry) -> u32,
-) -> Postings {
-    let mut sums = vec![0u32; terms.terms.len()];
-    let mut touched: Vec<u32> = Vec::new();
-    let mut each_document = |emit: &mut dyn FnMut(u32, u32, u32)| {
-        for (number, document) in (0u32..).zip(documents) {
-            for entry in document.entries {
-                let adds = frequency(entry);
-                if adds == 0 {
-                    continue;
-                }
-                for term in terms.chain(entry.token) {
-                    let sum = &mut sums[term as usize];
-                    if *sum == 0 {
-                        touched.push(term);
-                    }
-                    *sum = sum.saturating_add(adds);
-                }
-            }
-            for term in touched.drain(..) {
-                let sum = std::mem::take(&mut sums[term as usize]);
-                emit(term, number, sum);
-            }
+    weigh: Weigh,
+    mut seen: impl FnMut(&[u32], &[u32]),
+) -> Result<(), IndexError> {
+    let failed = "write posting lists";
+    // The engine's own scoring is never used on these fields, so its total of tokens is not kept.
+    let mut out = serializer
+        .new_field(field, 0, None)
+        .map_err(IndexError::engine(failed))?;
+    invert(shared.terms, documents, weigh, shared.memory_bytes, |postings| {
+        for (term, docs, freqs) in postings.lists() {
+            seen(docs, freqs);
+            write_list(&mut out, shared.terms.terms[term].as_bytes(), docs, freqs)?;
         }
-    };
-    let mut counts = vec![0usize; terms.terms.len()];
-    each_document(&mut |term, _, _| counts[term as usize] += 1);
-    let starts = running_sum(&counts);
-    let total = starts.last().copied().unwrap_or(0);
-    let mut next = starts.clone();
-    let mut docs = vec![0u32; total];
-    let mut freqs = vec![0u32; total];
-    each_document(&mut |term, number, frequency| {
-        let at = &mut next[term as usize];
-        docs[*at] = number;
-        freqs[*at] = frequency;
-        *at += 1;
-    });
-    Postings {
-        starts,
-        docs,
-        freqs,
-    }
+        Ok(())
+    })
+    .and_then(|()| out.close())
+    .map_err(IndexError::engine(failed))
 }
 
-/// Inverts documents into one list a set, of the documents that are in it.
-fn invert_sets<'a>(sets: usize, documents: impl Iterator<Item = &'a [u32]> + Clone) -> Postings {
-    let mut counts = vec![0usize; sets];
-    for set in documents.clone().flatten() {
-        counts[*set as usize] += 1;
-    }
-    let starts = running_sum(&counts);
-    let mut next = starts.clone();
-    let mut docs = vec![0u32; starts.last().copied().unwrap_or(0)];
-    for (number, document) in (0u32..).zip(documents) {
-        for set in document {
-            let at = &mut next[*set as usize];
-            docs[*at] = number;
-            *at += 1;
-        }
-    }
-    let freqs = vec![1; docs.len()];
-    Postings {
-        starts,
-        docs,
-        freqs,
-    }
-}
-
-fn running_sum(counts: &[usize]) -> Vec<usize> {
-    let mut sum = 0;
-    let mut starts = Vec::with_capacity(counts.len() + 1);
-    starts.push(0);
-    for count in counts {
-        sum += count;
-        starts.push(sum);
-    }
-    starts
-}
-
+/// Writes a field whose lists are all at hand.
 fn write_field<T: AsRef<[u8]>>(
     serializer: &mut InvertedIndexSerializer,
     field: Field,
@@ -303,21 +216,25 @@ fn write_field<T: AsRef<[u8]>>(
     postings: &Postings,
 ) -> Result<(), IndexError> {
     let mut write = || -> std::io::Result<()> {
-        let tokens = postings.freqs.iter().map(|&freq| u64::from(freq)).sum();
-        let mut out = serializer.new_field(field, tokens, None)?;
-        for (term, bounds) in terms.iter().zip(postings.starts.windows(2)) {
-            let list = bounds[0]..bounds[1];
-            if list.is_empty() {
-                continue;
-            }
-            let df = u32::try_from(list.len()).unwrap_or(u32::MAX);
-            out.new_term(term.as_ref(), df, true)?;
-            for at in list {
-                out.write_doc(postings.docs[at], postings.freqs[at], &[]);
-            }
-            out.close_term()?;
+        let mut out = serializer.new_field(field, 0, None)?;
+        for (term, docs, freqs) in postings.lists() {
+            write_list(&mut out, terms[term].as_ref(), docs, freqs)?;
         }
         out.close()
     };
     write().map_err(IndexError::engine("write posting lists"))
+}
+
+fn write_list(
+    out: &mut FieldSerializer<'_>,
+    term: &[u8],
+    docs: &[u32],
+    freqs: &[u32],
+) -> std::io::Result<()> {
+    let df = u32::try_from(docs.len()).unwrap_or(u32::MAX);
+    out.new_term(term, df, true)?;
+    for (&document, &freq) in docs.iter().zip(freqs) {
+        out.write_doc(document, freq, &[]);
+    }
+    out.close_term()
 }
