@@ -10,12 +10,18 @@ mod baseline;
 #[path = "support/naive.rs"]
 mod naive;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use baseline::Baseline;
 use cpu_time::ThreadTime;
+use serde_json::{Map, Value};
+use sezzlee::access::Caller;
 use sezzlee::index::{BuildOptions, Builder, Filter, Reader};
+use sezzlee::invoke::{self, Invoker};
 use sezzlee::synthetic::{Catalogue, Class, queries};
+use sezzlee::tools::{Generations, MetaTools, Settings};
+use sezzlee::http;
 
 const SEED: u64 = 1;
 const LIMIT: usize = 20;
@@ -51,31 +57,46 @@ fn measure(size: usize) {
     println!("baseline built in {:.1} s", started.elapsed().as_secs_f64());
     let naive = naive::Naive::new(order.iter().map(|(_, at)| catalogue.operation(*at)));
 
-    println!("| class | ours mean | p50 | p99 | union mean | p50 | p99 | ratio mean | p50 | p99 | naive mean |");
-    println!("|---|---|---|---|---|---|---|---|---|---|---|");
-    let mut all = (Vec::new(), Vec::new());
+    let generations = Arc::new(Generations::new(reader));
+    let generation = generations.current();
+    let reader = &generation.reader;
+    let client = http::Client::new(http::Settings::default()).unwrap();
+    let invoker = Invoker::new(client, invoke::Settings::default());
+    let tools = MetaTools::new(generations, invoker, Settings::default());
+    let page = |query: &str| {
+        let mut arguments = Map::new();
+        arguments.insert("query".to_owned(), Value::from(query));
+        tools.search(&Caller::anonymous(), &arguments).text().len()
+    };
+
+    println!("| class | ours mean | p50 | p99 | union mean | p50 | p99 | ratio mean | p50 | p99 | naive mean | page mean | page to search |");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+    let mut all = (Vec::new(), Vec::new(), Vec::new());
     let mut naive_all = Vec::new();
     for class in Class::ALL {
         let mut ours = Vec::new();
         let mut union = Vec::new();
         let mut scan = Vec::new();
+        let mut pages = Vec::new();
         for (number, query) in queries(SEED, class, QUERIES).iter().enumerate() {
-            let found = top(&reader, query);
+            let found = top(reader, query);
             if number < NAIVE_QUERIES {
                 let started = ThreadTime::now();
                 let expected = naive.top(query, LIMIT);
                 scan.push(started.elapsed());
                 assert_eq!(found, expected, "{query}");
             }
-            ours.push(best(|| top(&reader, query).len()));
+            ours.push(best(|| top(reader, query).len()));
+            pages.push(best(|| page(query)));
             union.push(best(|| baseline.top(query, LIMIT)));
         }
-        row(class.as_str(), &mut ours.clone(), &mut union.clone(), &scan);
+        row(class.as_str(), &mut ours.clone(), &mut union.clone(), &scan, &pages);
         all.0.append(&mut ours);
         all.1.append(&mut union);
+        all.2.append(&mut pages);
         naive_all.append(&mut scan);
     }
-    row("all", &mut all.0, &mut all.1, &naive_all);
+    row("all", &mut all.0, &mut all.1, &naive_all, &all.2);
 }
 
 /// Document numbers and score bits.
@@ -96,16 +117,25 @@ fn best<T>(run: impl Fn() -> T) -> Duration {
         .unwrap()
 }
 
-fn row(name: &str, ours: &mut [Duration], union: &mut [Duration], naive: &[Duration]) {
+fn row(
+    name: &str,
+    ours: &mut [Duration],
+    union: &mut [Duration],
+    naive: &[Duration],
+    pages: &[Duration],
+) {
     let [a, b] = [ours, union].map(|times| {
         times.sort_unstable();
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
         let mean = times.iter().copied().map(ms).sum::<f64>() / times.len() as f64;
         [mean, ms(times[times.len() / 2]), ms(times[times.len() * 99 / 100])]
     });
-    let naive = naive.iter().map(|time| time.as_secs_f64() * 1e3).sum::<f64>() / naive.len() as f64;
+    let mean = |times: &[Duration]| {
+        times.iter().map(|time| time.as_secs_f64() * 1e3).sum::<f64>() / times.len() as f64
+    };
+    let (naive, page) = (mean(naive), mean(pages));
     println!(
-        "| {name} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.2} | {:.2} | {:.2} | {naive:.1} |",
-        a[0], a[1], a[2], b[0], b[1], b[2], a[0] / b[0], a[1] / b[1], a[2] / b[2]
+        "| {name} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.2} | {:.2} | {:.2} | {naive:.1} | {page:.3} | {:.2} |",
+        a[0], a[1], a[2], b[0], b[1], b[2], a[0] / b[0], a[1] / b[1], a[2] / b[2], page / a[0]
     );
 }
