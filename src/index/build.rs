@@ -233,79 +233,32 @@ impl Builder {
             Target::Memory(directory) => Box::new(directory.clone()),
             Target::Disk(build) => build.open()?,
         };
-        let revision = self.write_records(&*directory, &order)?;
-
         let mut audiences = vec![Security::default(); self.audiences.len()];
         for (security, &number) in &self.audiences {
             audiences[number as usize] = security.clone();
         }
-        // Facet terms must come sorted; tags were numbered as they arrived.
-        let sorted_tags = self.tags.sorted();
-        let mut tag_rank = vec![0u32; sorted_tags.len()];
-        for (rank, (_, tag)) in (0u32..).zip(&sorted_tags) {
-            tag_rank[*tag as usize] = rank;
-        }
-        for tag in &mut self.tag_lists {
-            *tag = tag_rank[*tag as usize];
-        }
-        let tag_terms: Vec<&str> = sorted_tags.iter().map(|(tag, _)| *tag).collect();
-        let documents: Vec<_> = order
-            .iter()
-            .map(|&ordinal| {
-                let document = &self.documents[ordinal];
-                SegmentDocument {
-                    entries: &self.entries[document.entries.clone()],
-                    len2: document.len2,
-                    audience: document.audience,
-                    tags: &self.tag_lists[document.tags.clone()],
-                }
-            })
-            .collect();
-        let per_segment = documents
-            .len()
-            .div_ceil(self.options.segments.max(1))
-            .max(1);
-        let slices: Vec<_> = documents.chunks(per_segment).collect();
-        let fields = Fields::new();
-        let terms = PrefixTerms::new(&self.words);
-        let index = Index::create(
-            directory.clone(),
-            fields.schema.clone(),
-            IndexSettings::default(),
-        )
-        .map_err(IndexError::engine("create an index"))?;
-        let len2_total: u64 = documents.iter().map(|document| u64::from(document.len2)).sum();
-        let shared = Shared {
-            fields: &fields,
-            terms: &terms,
-            tags: &tag_terms,
-            audiences: audiences.len(),
-            statistics: Bm25::new(documents.len() as u64, len2_total),
-            memory_bytes: self.options.memory_bytes,
-        };
-        let ids = write_segments(&*directory, &index, &shared, &slices)?;
-        drop(index);
-
+        self.rank_tags();
+        // Definitions and postings have nothing in common but the order of documents.
+        let mut spool = std::mem::replace(&mut self.spool, Spool::Memory(Vec::new()));
+        let (records, segments) = rayon::join(
+            || write_records(&mut spool, &self.documents, &*directory, &order),
+            || self.write_index(&*directory, &order, audiences.len()),
+        );
+        let revision = records?;
+        let (segments, len2_total) = segments?;
+        drop(spool);
         let manifest = Manifest {
             format: FORMAT_VERSION,
             tokenizer: TOKENIZER_VERSION,
-            operations: u32::try_from(documents.len()).unwrap_or(u32::MAX),
+            operations: u32::try_from(order.len()).unwrap_or(u32::MAX),
             len2_total,
             revision,
-            segments: ids
-                .into_iter()
-                .zip(&slices)
-                .map(|(id, slice)| SegmentEntry {
-                    id,
-                    operations: u32::try_from(slice.len()).unwrap_or(u32::MAX),
-                })
-                .collect(),
+            segments,
             audiences,
             files: Vec::new(),
         };
         let words = self.words.len();
-        let Self { target, spool, .. } = self;
-        drop(spool);
+        let target = self.target;
         match target {
             Target::Memory(_) => {
                 directory
@@ -329,6 +282,64 @@ impl Builder {
         }
     }
 
+    /// Numbers tags anew by their sorted place: facet terms are written sorted, and arrived as they came.
+    fn rank_tags(&mut self) {
+        let mut rank_of_tag = vec![0u32; self.tags.len()];
+        for (rank, (_, tag)) in (0u32..).zip(self.tags.sorted()) {
+            rank_of_tag[tag as usize] = rank;
+        }
+        for tag in &mut self.tag_lists {
+            *tag = rank_of_tag[*tag as usize];
+        }
+    }
+
+    /// Writes the engine's part of the generation; answers its segments and the sum of twice the lengths.
+    fn write_index(
+        &self,
+        directory: &dyn Directory,
+        order: &[usize],
+        audiences: usize,
+    ) -> Result<(Vec<SegmentEntry>, u64), IndexError> {
+        let documents: Vec<_> = order
+            .iter()
+            .map(|&ordinal| {
+                let document = &self.documents[ordinal];
+                SegmentDocument {
+                    entries: &self.entries[document.entries.clone()],
+                    len2: document.len2,
+                    audience: document.audience,
+                    tags: &self.tag_lists[document.tags.clone()],
+                }
+            })
+            .collect();
+        let per_segment = documents
+            .len()
+            .div_ceil(self.options.segments.max(1))
+            .max(1);
+        let slices: Vec<_> = documents.chunks(per_segment).collect();
+        let fields = Fields::new();
+        let terms = PrefixTerms::new(&self.words);
+        let tags: Vec<&str> = self.tags.sorted().into_iter().map(|(tag, _)| tag).collect();
+        let settings = IndexSettings::default();
+        let index = Index::create(directory.box_clone(), fields.schema.clone(), settings)
+            .map_err(IndexError::engine("create an index"))?;
+        let len2_total: u64 = documents.iter().map(|document| u64::from(document.len2)).sum();
+        let shared = Shared {
+            fields: &fields,
+            terms: &terms,
+            tags: &tags,
+            audiences,
+            statistics: Bm25::new(documents.len() as u64, len2_total),
+            memory_bytes: self.options.memory_bytes,
+        };
+        let ids = write_segments(directory, &index, &shared, &slices)?;
+        let segments = ids.into_iter().zip(&slices).map(|(id, slice)| SegmentEntry {
+            id,
+            operations: u32::try_from(slice.len()).unwrap_or(u32::MAX),
+        });
+        Ok((segments.collect(), len2_total))
+    }
+
     /// Places in arrival order, sorted by name by code point; two equal names are refused.
     fn name_order(&self) -> Result<Vec<usize>, IndexError> {
         let mut order: Vec<usize> = (0..self.documents.len()).collect();
@@ -343,58 +354,6 @@ impl Builder {
         }
         Ok(order)
     }
-
-    /// Writes definitions and cards in name order; answers the revision over all of it.
-    fn write_records(
-        &mut self,
-        directory: &dyn Directory,
-        order: &[usize],
-    ) -> Result<String, IndexError> {
-        let create = |name: &'static str| -> Result<WritePtr, IndexError> {
-            directory.open_write(Path::new(name)).map_err(|error| {
-                IndexError::engine("create a record file")(tantivy::TantivyError::from(error))
-            })
-        };
-        let step = order.len().div_ceil(DICTIONARY_SAMPLES_MAX).max(1);
-        let mut samples = Vec::new();
-        for &ordinal in order.iter().step_by(step) {
-            samples.push(self.spool.read(&self.documents[ordinal].record)?.stored());
-        }
-        let dictionary = train(&samples);
-        drop(samples);
-        let mut definitions = RecordWriter::compressed(create(DEFINITIONS_FILE)?, dictionary);
-        let mut cards = RecordWriter::plain(create(CARDS_FILE)?);
-        let mut digest = Sha256::new();
-        for batch in order.chunks(BATCH_OPERATIONS) {
-            let records: Vec<Record> = batch
-                .iter()
-                .map(|&ordinal| self.spool.read(&self.documents[ordinal].record))
-                .collect::<Result<_, _>>()?;
-            let stored: Vec<Vec<u8>> = records.par_iter().map(Record::stored).collect();
-            definitions
-                .push_all(&stored)
-                .map_err(IndexError::file("write", DEFINITIONS_FILE))?;
-            for record in &records {
-                digest.update((record.operation.len() as u64).to_le_bytes());
-                digest.update(&record.operation);
-                cards
-                    .push(&record.card)
-                    .map_err(IndexError::file("write", CARDS_FILE))?;
-            }
-        }
-        for (name, out) in [
-            (DEFINITIONS_FILE, definitions.finish()),
-            (CARDS_FILE, cards.finish()),
-        ] {
-            out.and_then(TerminatingWrite::terminate)
-                .map_err(IndexError::file("write", name))?;
-        }
-        Ok(digest
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect())
-    }
 }
 
 impl Sink for Builder {
@@ -406,4 +365,57 @@ impl Sink for Builder {
     fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), SinkError> {
         Self::rename(self, ordinal, name).map_err(|error| SinkError(Box::new(error)))
     }
+}
+
+/// Writes definitions and cards in name order; answers the revision over all of it.
+fn write_records(
+    spool: &mut Spool,
+    documents: &[Document],
+    directory: &dyn Directory,
+    order: &[usize],
+) -> Result<String, IndexError> {
+    let create = |name: &'static str| -> Result<WritePtr, IndexError> {
+        directory.open_write(Path::new(name)).map_err(|error| {
+            IndexError::engine("create a record file")(tantivy::TantivyError::from(error))
+        })
+    };
+    let step = order.len().div_ceil(DICTIONARY_SAMPLES_MAX).max(1);
+    let mut samples = Vec::new();
+    for &ordinal in order.iter().step_by(step) {
+        samples.push(spool.read(&documents[ordinal].record)?.stored());
+    }
+    let dictionary = train(&samples);
+    drop(samples);
+    let mut definitions = RecordWriter::compressed(create(DEFINITIONS_FILE)?, dictionary);
+    let mut cards = RecordWriter::plain(create(CARDS_FILE)?);
+    let mut digest = Sha256::new();
+    for batch in order.chunks(BATCH_OPERATIONS) {
+        let records: Vec<Record> = batch
+            .iter()
+            .map(|&ordinal| spool.read(&documents[ordinal].record))
+            .collect::<Result<_, _>>()?;
+        let stored: Vec<Vec<u8>> = records.par_iter().map(Record::stored).collect();
+        definitions
+            .push_all(&stored)
+            .map_err(IndexError::file("write", DEFINITIONS_FILE))?;
+        for record in &records {
+            digest.update((record.operation.len() as u64).to_le_bytes());
+            digest.update(&record.operation);
+            cards
+                .push(&record.card)
+                .map_err(IndexError::file("write", CARDS_FILE))?;
+        }
+    }
+    for (name, out) in [
+        (DEFINITIONS_FILE, definitions.finish()),
+        (CARDS_FILE, cards.finish()),
+    ] {
+        out.and_then(TerminatingWrite::terminate)
+            .map_err(IndexError::file("write", name))?;
+    }
+    Ok(digest
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
 }

@@ -123,7 +123,7 @@ pub(crate) fn naive(
 }
 
 pub(crate) fn build(operations: &[Operation], segments: usize) -> Reader {
-    let mut builder = Builder::in_memory(BuildOptions { segments, memory_bytes: 4_096 });
+    let mut builder = Builder::in_memory(BuildOptions { segments, memory_bytes: 64 << 10 });
     for operation in operations {
         builder.push(operation.clone()).unwrap();
     }
