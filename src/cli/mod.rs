@@ -14,6 +14,7 @@ mod output;
 mod progress;
 mod search;
 mod serve;
+mod synthesize;
 
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
@@ -61,6 +62,9 @@ enum Command {
     Explain(search::ExplainArgs),
     /// Check every byte of an index directory against its checksums.
     Verify(index::VerifyArgs),
+    /// Write a seeded catalogue as JSON Lines, for benches and load tests.
+    #[command(hide = true)]
+    Synthesize(synthesize::SynthesizeArgs),
     /// Write a shell's completion script to stdout.
     Completions {
         /// The shell.
@@ -121,6 +125,7 @@ impl Command {
             Self::Invoke(args) => invoke::run(&args),
             Self::Explain(args) => search::explain(&args),
             Self::Verify(args) => index::verify(&args),
+            Self::Synthesize(args) => synthesize::run(&args),
             Self::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut command(), "sezzlee", &mut script);

@@ -27,7 +27,7 @@ fn shop(count: usize) -> Vec<Operation> {
 fn build(out: &Path, operations: &[Operation]) -> index::Built {
     let mut builder = Builder::on_disk(out, BuildOptions::default()).unwrap();
     for operation in operations {
-        builder.push(operation).unwrap();
+        builder.push(operation.clone()).unwrap();
     }
     builder.finish().unwrap()
 }
@@ -102,8 +102,8 @@ fn a_renamed_operation_is_found_by_its_new_name_only() {
 fn equal_names_are_refused() {
     let mut builder = Builder::in_memory(BuildOptions::default());
     let operations = shop(1);
-    builder.push(&operations[0]).unwrap();
-    builder.push(&operations[0]).unwrap();
+    builder.push(operations[0].clone()).unwrap();
+    builder.push(operations[0].clone()).unwrap();
     assert!(
         matches!(builder.finish(), Err(IndexError::DuplicateName { name }) if name == "list_thing_0000")
     );

@@ -31,6 +31,7 @@ mod mcp_server;
 mod mcp_stdio;
 mod mcp_wire;
 mod naive;
+mod pruning;
 mod published;
 mod readme;
 mod rust_text;
