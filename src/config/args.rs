@@ -152,6 +152,9 @@ pub struct CallArgs {
     pub allow_host: Vec<String>,
 }
 
+/// What a deadline that rounds to nothing becomes.
+const DEADLINE_MIN: Duration = Duration::from_millis(1);
+
 /// Longer than any call; what a float of seconds can safely become.
 const DEADLINE_SECONDS_MAX: f64 = 86_400.0;
 
@@ -192,7 +195,9 @@ impl CallArgs {
             ));
         }
         Ok(invoke::Settings {
-            deadline: (self.deadline > 0.0).then(|| Duration::from_secs_f64(self.deadline)),
+            // However small, it is a limit: only 0 is none.
+            deadline: (self.deadline > 0.0)
+                .then(|| Duration::from_secs_f64(self.deadline).max(DEADLINE_MIN)),
             budget_bytes: budget.bytes(),
             in_flight_max: self.max_calls,
             ..invoke::Settings::default()
@@ -306,6 +311,43 @@ impl LogArgs {
             Some("json") => Form::Json,
             None if serves => Form::fitting_stderr(),
             _ => Form::Text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_zero_is_no_deadline() {
+        let deadline = |seconds| {
+            let calls = CallArgs {
+                deadline: seconds,
+                ..CallArgs::default()
+            };
+            calls.invoker(Budget::default()).unwrap().deadline
+        };
+        assert_eq!(deadline(0.0), None);
+        assert_eq!(deadline(1e-300), Some(DEADLINE_MIN));
+        assert_eq!(deadline(2.5), Some(Duration::from_millis(2_500)));
+    }
+
+    #[test]
+    fn base_urls_hold_nothing_that_would_be_left_out() {
+        for good in ["http://127.0.0.1:80", "https://shop.test/v1/"] {
+            assert!(base_url(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "shop.test",
+            "ftp://shop.test",
+            "file:///srv",
+            "http://u@shop.test",
+            "http://:p@shop.test",
+            "http://shop.test/?q",
+            "http://shop.test/#f",
+        ] {
+            assert!(base_url(bad).is_err(), "{bad}");
         }
     }
 }
