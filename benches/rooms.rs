@@ -19,7 +19,7 @@ use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, 
 use naive::Naive;
 use serde_json::{Map, Value, json};
 use sezzlee::access::{Caller, OnUnknown, View};
-use sezzlee::catalog::Operation;
+use sezzlee::catalog::{self, FileLoader, Operation, ReadOptions, Sink, SinkError};
 use sezzlee::contract::Budget;
 use sezzlee::index::{BuildOptions, Builder, Filter, Reader};
 use sezzlee::invoke::{self, Invoker};
@@ -56,7 +56,7 @@ fn tokenize(c: &mut Criterion) {
             let mut count = 0usize;
             for operation in &operations {
                 text::for_each_token(&operation.definition.description, |token| {
-                    count += token.len()
+                    count += token.len();
                 });
             }
             count
@@ -167,17 +167,17 @@ fn answers(c: &mut Criterion) {
     let caller = Caller::anonymous();
     let cards = arguments(&json!({"query": "get user item"}));
     group.bench_function("page of 20 cards", |b| {
-        b.iter(|| tools.search(&caller, &cards))
+        b.iter(|| tools.search(&caller, &cards));
     });
     let schemas = arguments(&json!({"query": "get user item", "detail": "schema"}));
     group.bench_function("page of 20 schemas", |b| {
-        b.iter(|| tools.search(&caller, &schemas))
+        b.iter(|| tools.search(&caller, &schemas));
     });
     let load = arguments(&json!({"name": name}));
     group.bench_function("load", |b| b.iter(|| tools.load(&caller, &load)));
     let absent = arguments(&json!({"name": "no_such_name"}));
     group.bench_function("load of an absent name", |b| {
-        b.iter(|| tools.load(&caller, &absent))
+        b.iter(|| tools.load(&caller, &absent));
     });
     group.finish();
 }
@@ -187,11 +187,59 @@ fn definitions(c: &mut Criterion) {
     let object = Value::Object(operation.definition.to_object());
     let mut group = c.benchmark_group("definition");
     group.bench_function("canonical JSON", |b| {
-        b.iter(|| strict_json::canonical(black_box(&object)))
+        b.iter(|| strict_json::canonical(black_box(&object)));
     });
     group.bench_function("version", |b| {
-        b.iter(|| black_box(&operation.definition).version())
+        b.iter(|| black_box(&operation.definition).version());
     });
+    group.finish();
+}
+
+/// The operations of the demo's document.
+#[derive(Default)]
+struct Shop(Vec<Operation>);
+
+impl Sink for Shop {
+    fn operation(&mut self, operation: Operation) -> Result<u32, SinkError> {
+        self.0.push(operation);
+        Ok(u32::try_from(self.0.len() - 1).unwrap())
+    }
+
+    fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), SinkError> {
+        name.clone_into(&mut self.0[ordinal as usize].definition.name);
+        Ok(())
+    }
+}
+
+fn calls(c: &mut Criterion) {
+    let document = format!("{}/examples/shop/openapi.yaml", env!("CARGO_MANIFEST_DIR"));
+    let mut shop = Shop::default();
+    let options = ReadOptions {
+        base_url: Some("http://127.0.0.1:1".parse().unwrap()),
+        ..ReadOptions::default()
+    };
+    catalog::read(&[document], &options, &FileLoader, &mut shop).unwrap();
+    let named = |name: &str| shop.0.iter().find(|o| o.definition.name == name).unwrap();
+    let mut group = c.benchmark_group("call");
+    let list = named("list_orders").template.clone().unwrap();
+    let query =
+        json!({"status": ["pending", "shipped"], "limit": 5, "filter": {"currency": "EUR"}});
+    let query = arguments(&query);
+    group.bench_function("compose a query", |b| {
+        b.iter(|| invoke::compose(&list, &query).unwrap());
+    });
+    for (name, text) in [
+        (
+            "filter an innocent message",
+            "quantity must be between 1 and 100 for product 7",
+        ),
+        (
+            "filter a stack trace",
+            "java.lang.IllegalStateException: x\n\tat com.shop.Orders.cancel(Orders.java:42)",
+        ),
+    ] {
+        group.bench_function(name, |b| b.iter(|| invoke::filter(black_box(text))));
+    }
     group.finish();
 }
 
@@ -201,6 +249,7 @@ criterion_group!(
     build_index,
     search_by_size,
     answers,
-    definitions
+    definitions,
+    calls
 );
 criterion_main!(benches);

@@ -27,7 +27,7 @@ impl Naive {
                 for_each_token(text, |token| {
                     let number = *numbers.entry(token.to_owned()).or_insert_with(|| {
                         words.push(token.to_owned());
-                        words.len() as u32 - 1
+                        u32::try_from(words.len() - 1).unwrap()
                     });
                     document.push((number, field.weight2()));
                 });
@@ -101,7 +101,7 @@ impl Naive {
                 }
             }
         }
-        let mut order: Vec<u32> = (0..self.documents.len() as u32)
+        let mut order: Vec<u32> = (0..u32::try_from(self.documents.len()).unwrap())
             .filter(|&d| scores[d as usize] > 0.0)
             .collect();
         order.sort_by(|&a, &b| {

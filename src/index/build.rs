@@ -265,7 +265,7 @@ impl Builder {
                     .atomic_write(Path::new(MANIFEST_FILE), &manifest.to_bytes())
                     .map_err(IndexError::file("write", MANIFEST_FILE))?;
                 Ok(Built {
-                    reader: Reader::open(directory)?,
+                    reader: Reader::open(&*directory)?,
                     bytes: 0,
                     words,
                 })

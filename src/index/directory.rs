@@ -229,7 +229,7 @@ pub(super) fn open_generation(path: &Path) -> Result<Reader, IndexError> {
     }
     let directory = open_directory(path)?;
     // The engine trusts its files: numbers of a damaged one can make it panic while it opens them.
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Reader::open(directory)))
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Reader::open(&*directory)))
         .unwrap_or_else(|_| Err(IndexError::damaged(SEGMENT, "the engine cannot open it")))
 }
 

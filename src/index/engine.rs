@@ -143,10 +143,7 @@ impl Reader {
     }
 
     /// The posting lists of a token, one a segment that has one, and its df in the generation.
-    fn lists_of(
-        &self,
-        token: &str,
-    ) -> Result<(Vec<(usize, u64, BlockSegmentPostings)>, u64), IndexError> {
+    fn lists_of(&self, token: &str) -> Result<TokenLists, IndexError> {
         let mut lists = Vec::with_capacity(self.segments.len());
         let mut df = 0;
         for (at, segment) in self.segments.iter().enumerate() {
@@ -297,6 +294,9 @@ impl Reader {
         Ok(matches)
     }
 }
+
+/// A token's posting lists: the segment's place, the term's ordinal there, the list; and the df of all.
+type TokenLists = (Vec<(usize, u64, BlockSegmentPostings)>, u64);
 
 /// The posting list of a query token with its term's ordinal: its own term, or the shortest term that
 /// starts with it.

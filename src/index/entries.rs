@@ -102,17 +102,21 @@ pub(super) fn decode(bytes: &[u8]) -> impl Iterator<Item = Entry> + '_ {
         Some(Entry {
             token,
             count: packed >> FIELD_BITS,
-            field: (packed & ((1 << FIELD_BITS) - 1)) as u8,
+            field: packed.to_le_bytes()[0] & ((1 << FIELD_BITS) - 1),
         })
     })
 }
 
 fn write_varint(mut value: u32, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
+    loop {
+        let [low, ..] = value.to_le_bytes();
         value >>= 7;
+        if value == 0 {
+            out.push(low);
+            return;
+        }
+        out.push(low | 0x80);
     }
-    out.push(value as u8);
 }
 
 fn read_varint(bytes: &mut &[u8]) -> u32 {

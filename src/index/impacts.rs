@@ -17,6 +17,8 @@ use super::{Bm25, IndexError};
 
 /// Documents of a block.
 pub(super) const BLOCK_DOCUMENTS: usize = 256;
+/// The same as a document number.
+pub(super) const BLOCK_DOCUMENTS_U32: u32 = 256;
 
 const MAGIC: &[u8; 8] = b"sezimp01";
 const HEADER_BYTES: usize = 16;

@@ -78,7 +78,7 @@ impl std::fmt::Debug for Reader {
 }
 
 impl Reader {
-    pub(super) fn open(directory: Box<dyn Directory>) -> Result<Self, IndexError> {
+    pub(super) fn open(directory: &dyn Directory) -> Result<Self, IndexError> {
         let bytes = directory
             .atomic_read(Path::new(MANIFEST_FILE))
             .map_err(|error| {
@@ -100,7 +100,8 @@ impl Reader {
         };
         let definitions = open_records(DEFINITIONS_FILE, true)?;
         let cards = open_records(CARDS_FILE, false)?;
-        let index = Index::open(directory.clone()).map_err(IndexError::engine("open the index"))?;
+        let index =
+            Index::open(directory.box_clone()).map_err(IndexError::engine("open the index"))?;
         let fields = Fields::new();
         if index.schema() != fields.schema {
             return Err(IndexError::damaged(
@@ -123,7 +124,7 @@ impl Reader {
             cards,
         };
         let mut tags = BTreeMap::new();
-        reader.open_segments(&*directory, &index, &fields, &mut tags)?;
+        reader.open_segments(directory, &index, &fields, &mut tags)?;
         reader.norms = Norms::new(reader.statistics());
         reader.tags = tags.into_iter().collect();
         Ok(reader)
@@ -158,7 +159,7 @@ impl Reader {
             let file = impacts_file(number);
             let impacts = directory
                 .open_read(Path::new(&file))
-                .map_err(|error| tantivy::TantivyError::from(error))
+                .map_err(tantivy::TantivyError::from)
                 .and_then(|file| Ok(file.read_bytes()?))
                 .map_err(IndexError::engine("open the impact table"))?;
             let impacts = Impacts::open(&file, impacts)?;

@@ -7,7 +7,7 @@
 
 use tantivy::postings::BlockSegmentPostings;
 
-use super::impacts::{BLOCK_DOCUMENTS, SLACK, bounds_of_bytes};
+use super::impacts::{BLOCK_DOCUMENTS, BLOCK_DOCUMENTS_U32, SLACK, bounds_of_bytes};
 use super::top::Top;
 use super::{Bm25, Hit};
 
@@ -67,7 +67,7 @@ struct Cursor<'a> {
 enum Source<'a> {
     /// Read as needed; `next` is a place in the decoded run of the engine's own blocks.
     Streamed {
-        postings: BlockSegmentPostings,
+        postings: Box<BlockSegmentPostings>,
         next: usize,
         row: &'a [u8],
         bounds: Box<[f64; 256]>,
@@ -133,7 +133,7 @@ fn score_block(
     allowed: &impl Fn(u32) -> bool,
     top: &mut Top,
 ) {
-    let first = block * BLOCK_DOCUMENTS as u32;
+    let first = block * BLOCK_DOCUMENTS_U32;
     // The lists in front cannot lift a document over the threshold together: a document that stands in
     // none of the others is no candidate.
     let mut probed = 0;
@@ -160,7 +160,8 @@ fn score_block(
             if (sums[offset] + probed_bound) * SLACK <= top.threshold() {
                 continue;
             }
-            let document = first + offset as u32;
+            // An offset is below the size of a block.
+            let document = first + u32::try_from(offset).unwrap_or(0);
             if !allowed(segment.base + document) {
                 continue;
             }
@@ -250,7 +251,7 @@ impl<'a> Cursor<'a> {
                 *total += bounds[usize::from(byte)];
             }
             Source::Streamed {
-                postings,
+                postings: Box::new(postings),
                 next: 0,
                 row,
                 bounds,
@@ -263,9 +264,9 @@ impl<'a> Cursor<'a> {
                     documents.push((document, freq));
                     let norm = segment.norms.of(segment.len2[document as usize]);
                     let part = idf * Bm25::impact(f64::from(freq) / 2.0, norm);
-                    let block = document / BLOCK_DOCUMENTS as u32;
+                    let block = document / BLOCK_DOCUMENTS_U32;
                     match blocks.last_mut() {
-                        Some((last, bound)) if *last == block => *bound = bound.max(part),
+                        Some((at, bound)) if *at == block => *bound = bound.max(part),
                         _ => blocks.push((block, part)),
                     }
                 }
@@ -337,7 +338,7 @@ impl<'a> Cursor<'a> {
             present[word] |= bit;
             freqs[offset] = freq;
         };
-        let end = first + BLOCK_DOCUMENTS as u32;
+        let end = first + BLOCK_DOCUMENTS_U32;
         match &mut self.source {
             Source::Whole {
                 documents, next, ..
