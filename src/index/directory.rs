@@ -21,7 +21,7 @@ pub(super) const DEFINITIONS_FILE: &str = "definitions";
 pub(super) const CARDS_FILE: &str = "cards";
 const CURRENT_FILE: &str = "CURRENT";
 const LOCK_FILE: &str = "LOCK";
-const BUILD_PREFIX: &str = ".build-";
+pub(super) const BUILD_PREFIX: &str = ".build-";
 const GENERATION_PREFIX: &str = "g-";
 const SPOOL_FILE: &str = "spool";
 
@@ -59,7 +59,7 @@ impl BuildDirectory {
         }
         // Whoever left these was killed: the lock was free.
         remove_entries(out, |name| name.starts_with(BUILD_PREFIX))?;
-        let path = out.join(format!("{BUILD_PREFIX}{}", std::process::id()));
+        let path = build_path(out);
         fs::create_dir(&path).map_err(IndexError::file("create", &path))?;
         Ok(Self {
             out: out.to_owned(),
@@ -100,7 +100,7 @@ impl BuildDirectory {
         sync_directory(&self.path)?;
 
         let digest = sha256_hex(&text);
-        let name = format!("{GENERATION_PREFIX}{}", &digest[..16]);
+        let name = generation_name(&manifest);
         let generation = self.out.join(&name);
         if generation.exists() {
             // The same manifest down to every checksum: what is there is what was built.
@@ -134,12 +134,38 @@ impl Drop for BuildDirectory {
     }
 }
 
-struct Current {
-    generation: String,
+/// Where this process builds; the lock admits one build at a time.
+fn build_path(out: &Path) -> PathBuf {
+    out.join(format!("{BUILD_PREFIX}{}", std::process::id()))
+}
+
+/// The directory name of a generation, by its manifest.
+pub(super) fn generation_name(manifest: &Manifest) -> String {
+    let digest = sha256_hex(&manifest.to_bytes());
+    format!("{GENERATION_PREFIX}{}", &digest[..16])
+}
+
+/// Takes away what this process is building in an index directory, for a process that is about to end.
+/// Answers whether there was something. The build fails at its next file; a generation that was complete
+/// stays what it was.
+pub fn abandon_build(out: &Path) -> bool {
+    let path = build_path(out);
+    // Renamed first: from here on the build can neither publish it nor put files into it.
+    let gone = path.with_extension("gone");
+    if fs::rename(&path, &gone).is_err() {
+        return false;
+    }
+    // What cannot be removed now is removed by the next build.
+    let _ = fs::remove_dir_all(&gone);
+    true
+}
+
+pub(super) struct Current {
+    pub(super) generation: String,
     digest: String,
 }
 
-fn read_current(out: &Path) -> Result<Current, IndexError> {
+pub(super) fn read_current(out: &Path) -> Result<Current, IndexError> {
     let path = out.join(CURRENT_FILE);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
@@ -294,7 +320,7 @@ impl Write for DigestWriter {
     }
 }
 
-fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), IndexError> {
+pub(super) fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), IndexError> {
     let write = || -> io::Result<()> {
         let mut file = File::create(path)?;
         file.write_all(bytes)?;
@@ -303,7 +329,7 @@ fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), IndexError> {
     write().map_err(IndexError::file("write", path))
 }
 
-fn sync_directory(path: &Path) -> Result<(), IndexError> {
+pub(super) fn sync_directory(path: &Path) -> Result<(), IndexError> {
     File::open(path)
         .and_then(|directory| directory.sync_all())
         .map_err(IndexError::file("sync", path))
