@@ -110,6 +110,7 @@ impl AnswerArgs {
                 OnUnknownArg::Show => OnUnknown::Show,
                 OnUnknownArg::Hide => OnUnknown::Hide,
             },
+            ..tools::Settings::default()
         })
     }
 }
