@@ -262,7 +262,7 @@ fn anchors(root: &Value) -> HashMap<String, Pointer> {
 fn version(value: &Value) -> Result<Version, Finding> {
     let Value::Object(map) = value else {
         let message = format!(
-            "the text is {} and no OpenAPI document; name a document with an `openapi` or `swagger` member",
+            "the root is {} and not an object; name a document with an `openapi` or `swagger` member",
             kind(value)
         );
         return Err(Finding::of_source(DiagnosticCode::NotOpenapi, message));

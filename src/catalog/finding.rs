@@ -6,6 +6,11 @@
 use super::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::Pointer;
 
+/// The place of a finding is told in at most this many bytes; a longer pointer is cut to the place of
+/// something around it. Documents of people stay far below, and a hostile one could have a million findings
+/// at places of a million bytes.
+const AT_BYTES_MAX: usize = 1_024;
+
 /// What is wrong at one place of one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
@@ -22,7 +27,7 @@ impl Finding {
     pub(crate) fn new(code: DiagnosticCode, at: &Pointer, message: impl Into<String>) -> Self {
         Self {
             code,
-            at: at.clone(),
+            at: short(at),
             message: message.into(),
         }
     }
@@ -42,4 +47,15 @@ impl Finding {
             message: self.message,
         }
     }
+}
+
+fn short(at: &Pointer) -> Pointer {
+    let text = at.as_str();
+    if text.len() <= AT_BYTES_MAX {
+        return at.clone();
+    }
+    // A slash is one byte, so cutting before it never splits a character.
+    let head = &text.as_bytes()[..AT_BYTES_MAX];
+    let end = head.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
+    Pointer::from_text(&text[..end]).unwrap_or_default()
 }

@@ -3,6 +3,7 @@
 //! Owns: the format of a line, and the request template a line's method and route give. Must never derive a
 //! name, a text, a tag or a schema.
 
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read};
 
 use flate2::read::MultiGzDecoder;
@@ -27,6 +28,9 @@ const LINE_LEVELS_MAX: usize = 100;
 
 /// A name has at most this many characters.
 const NAME_CHARS_MAX: usize = 256;
+
+/// A route is at most this many bytes, the limit many servers have for a whole URL.
+const ROUTE_BYTES_MAX: usize = 8 * 1024;
 
 /// A batch of lines is about this many bytes: enough for every core, little beside an index.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
@@ -265,7 +269,7 @@ fn strings(map: &mut Map<String, Value>, name: &str) -> Result<Vec<String>, Stri
 }
 
 fn distinct(tags: Vec<String>) -> Vec<String> {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     tags.into_iter()
         .filter(|tag| seen.insert(tag.clone()))
         .collect()
@@ -303,10 +307,13 @@ fn template(
     if !is_method(method) {
         return Err(format!("{} is no method of HTTP", shown(method)));
     }
-    if !route.starts_with('/') || route.chars().any(char::is_control) {
-        return Err("a route starts with a slash and has no control characters".to_owned());
+    let is_long = route.len() > ROUTE_BYTES_MAX;
+    if is_long || !route.starts_with('/') || route.chars().any(char::is_control) {
+        return Err(format!(
+            "a route starts with a slash, has no control characters and is at most {ROUTE_BYTES_MAX} bytes"
+        ));
     }
-    let required: Vec<&str> = schema
+    let required: HashSet<&str> = schema
         .get("required")
         .and_then(Value::as_array)
         .into_iter()
@@ -314,6 +321,7 @@ fn template(
         .filter_map(Value::as_str)
         .collect();
     let in_path = placeholders(route);
+    let in_route: HashSet<&str> = in_path.iter().copied().collect();
     let parameter = |name: &str, location, style, explode| Parameter {
         argument: name.to_owned(),
         name: name.to_owned(),
@@ -322,7 +330,7 @@ fn template(
         explode,
         allow_reserved: false,
         content_type: None,
-        required: location == Location::Path || required.contains(&name),
+        required: location == Location::Path || required.contains(name),
         nullable: argument_allows_null(schema, name),
     };
     let mut parameters: Vec<Parameter> = in_path
@@ -333,7 +341,7 @@ fn template(
     let others = properties
         .into_iter()
         .flat_map(Map::keys)
-        .filter(|name| !in_path.contains(&name.as_str()));
+        .filter(|name| !in_route.contains(name.as_str()));
     let method = method.to_ascii_uppercase();
     let mut body = None;
     if matches!(method.as_str(), "GET" | "HEAD" | "DELETE" | "OPTIONS") {
@@ -344,7 +352,7 @@ fn template(
                 argument: name.clone(),
                 name: name.clone(),
                 nullable: argument_allows_null(schema, name),
-                required: required.contains(&name.as_str()),
+                required: required.contains(name.as_str()),
             })
             .collect();
         // Where nothing is declared anything may be sent; else only where the schema says so.

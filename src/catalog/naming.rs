@@ -223,7 +223,10 @@ fn form(candidate: &Candidate, level: Level, prefix: Option<&str>) -> String {
     if let Some(prefix) = prefix {
         name = format!("{prefix}_{name}");
     }
-    if name.starts_with(|c: char| c.is_ascii_digit()) {
+    let is_as_given = matches!(candidate.wanted, Some(Wanted::Given(_)))
+        && level == Level::Wanted
+        && prefix.is_none();
+    if !is_as_given && name.starts_with(|c: char| c.is_ascii_digit()) {
         name.insert_str(0, "op_");
     }
     if level == Level::Suffixed || name.len() > NAME_CHARS_MAX {

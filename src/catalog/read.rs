@@ -20,6 +20,7 @@ use super::{
     Counts, Diagnostic, DiagnosticCode, DocumentCounts, LoadError, Loader, Operation, Prefix,
     ReadOptions, Report, Severity, Sink, SinkError, SourceTarget, naming,
 };
+use crate::json::Pointer;
 
 /// The stack of a reading thread: a document at the depth limit is parsed, converted and dropped by
 /// recursion, and an unoptimised build takes some ten kilobytes a level.
@@ -30,6 +31,10 @@ const BATCH_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Documents are parsed together up to this many.
 const BATCH_DOCUMENTS_MAX: usize = 64;
+
+/// The schemas of one document are published up to about this many bytes together: a document in which many
+/// operations share a vast schema would otherwise take hours. The largest of people's take a fiftieth.
+const DOCUMENT_SCHEMAS_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 
 /// Operations are converted together up to this many: they are held until all of them are made.
 const BATCH_OPERATIONS: usize = 64;
@@ -176,7 +181,13 @@ impl Reading<'_> {
         for (severity, finding) in &plan.findings {
             notes.add(*severity, finding.clone());
         }
+        let mut bytes: u64 = 0;
         for chunk in plan.operations.chunks(BATCH_OPERATIONS) {
+            if bytes > DOCUMENT_SCHEMAS_BYTES_MAX {
+                counts.dropped += chunk.len() as u64;
+                notes.add_always(Severity::Dropped, too_much(&chunk[0].at, chunk.len()));
+                continue;
+            }
             let converted: Vec<openapi::Converted> = self.pool.install(|| {
                 chunk
                     .par_iter()
@@ -184,6 +195,7 @@ impl Reading<'_> {
                     .collect()
             });
             for (planned, converted) in chunk.iter().zip(converted) {
+                bytes += converted.bytes as u64;
                 for warning in converted.warnings {
                     notes.add(Severity::Warning, warning);
                 }
@@ -427,22 +439,22 @@ impl Reading<'_> {
 fn plan(item: &Item, settings: Settings<'_>, loader: &dyn Loader) -> Result<Plan, Diagnostic> {
     let bytes = load(item, loader)?;
     let strict_json = matches!(item.form, Form::Document { strict_json: true });
-    let dropped = |finding: Finding| finding.into_diagnostic(Severity::Dropped, &item.label);
-    let text = parse(bytes, strict_json).map_err(dropped)?;
-    let title = text.value.get("info").and_then(|info| info.get("title"));
-    let key = key(item, title.and_then(Value::as_str), settings.options);
-    let url = match &item.target {
-        SourceTarget::Url(url) => Some(url.clone()),
-        SourceTarget::File(_) => None,
-    };
-    let document = Document::new(text.value, item.label.clone(), key, url).map_err(|finding| {
+    let refused = |finding: Finding| {
         // A tree holds other files too; one that was named should have been a document.
         let severity = match finding.code {
             DiagnosticCode::NotOpenapi if item.is_found => Severity::Warning,
             _ => Severity::Dropped,
         };
         finding.into_diagnostic(severity, &item.label)
-    })?;
+    };
+    let text = parse(bytes, strict_json).map_err(refused)?;
+    let title = text.value.get("info").and_then(|info| info.get("title"));
+    let key = key(item, title.and_then(Value::as_str), settings.options);
+    let url = match &item.target {
+        SourceTarget::Url(url) => Some(url.clone()),
+        SourceTarget::File(_) => None,
+    };
+    let document = Document::new(text.value, item.label.clone(), key, url).map_err(refused)?;
     let mut plan = openapi::plan(document, settings);
     let warnings = text
         .warnings
@@ -450,6 +462,16 @@ fn plan(item: &Item, settings: Settings<'_>, loader: &dyn Loader) -> Result<Plan
         .map(|one| (Severity::Warning, one));
     plan.findings.splice(0..0, warnings);
     Ok(plan)
+}
+
+fn too_much(at: &Pointer, operations: usize) -> Finding {
+    Finding::new(
+        DiagnosticCode::SourceTooLarge,
+        at,
+        format!(
+            "this and the next {operations} operations come after {DOCUMENT_SCHEMAS_BYTES_MAX} bytes of schemas; split the document"
+        ),
+    )
 }
 
 fn load(item: &Item, loader: &dyn Loader) -> Result<Vec<u8>, Diagnostic> {

@@ -2,6 +2,13 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod architecture;
+mod catalog;
+mod catalog_arguments;
+mod catalog_cases;
+mod catalog_diagnostics;
+mod catalog_hostile;
+mod catalog_schemas;
+mod catalog_sources;
 mod contract;
 mod demo;
 mod demo_document;

@@ -126,8 +126,13 @@ fn member(read: &mut Extension, name: &str, value: &Value, at: &Pointer) -> Resu
     Ok(())
 }
 
+/// A list of at most this many strings; more vocabulary than that describes nothing.
+const STRINGS_MAX: usize = 1_000;
+
 fn strings(value: &Value) -> Option<Vec<String>> {
-    let items = value.as_array()?;
+    let items = value
+        .as_array()
+        .filter(|items| items.len() <= STRINGS_MAX)?;
     items
         .iter()
         .map(|item| item.as_str().map(str::to_owned))

@@ -6,6 +6,7 @@
 mod body;
 mod extension;
 mod media;
+mod never;
 mod output;
 mod parameters;
 mod security;
@@ -16,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use super::document::{Document, flag, text};
 use super::finding::Finding;
-use super::schema::{Direction, Publisher, allows_null};
+use super::schema::{Direction, Publisher, TOO_LARGE_BYTES, allows_null};
 use super::{
     Annotations, Body, BodyShape, Counts, Definition, DiagnosticCode, Operation, Parameter,
     ReadOptions, RequestTemplate, Severity,
@@ -72,15 +73,23 @@ pub(crate) struct Settings<'a> {
 #[derive(Debug)]
 pub(crate) struct Converted {
     pub(crate) operation: Result<Operation, Finding>,
+    /// About how many bytes its schemas have.
+    pub(crate) bytes: usize,
     pub(crate) warnings: Vec<Finding>,
 }
 
 /// Converts one planned operation.
 pub(crate) fn convert(plan: &Plan, planned: &Planned, settings: Settings<'_>) -> Converted {
-    let mut warnings = Vec::new();
-    let operation = operation(plan, planned, settings, &mut warnings);
+    let (mut warnings, mut bytes) = (Vec::new(), 0);
+    let operation = operation(plan, planned, settings, &mut warnings, &mut bytes);
+    if let Err(finding) = &operation
+        && finding.code == DiagnosticCode::SchemaLossy
+    {
+        bytes = TOO_LARGE_BYTES;
+    }
     Converted {
         operation,
+        bytes,
         warnings,
     }
 }
@@ -90,6 +99,7 @@ fn operation(
     planned: &Planned,
     settings: Settings<'_>,
     warnings: &mut Vec<Finding>,
+    bytes: &mut usize,
 ) -> Result<Operation, Finding> {
     let document = &plan.document;
     if let Some(finding) = &planned.extension.unsupported {
@@ -116,6 +126,7 @@ fn operation(
     warnings.extend(input.warnings);
     let output = output::read(document, map, &planned.at);
     warnings.extend(output.warnings);
+    *bytes = input.bytes + output.bytes;
     let base_url = servers::base_url(document, item, map, settings.options);
     if base_url.is_none() {
         warnings.push(Finding::of_source(
@@ -230,6 +241,7 @@ struct Arguments<'d> {
 /// The input side of an operation.
 struct Input {
     schema: Value,
+    bytes: usize,
     parameters: Vec<Parameter>,
     body: Option<Body>,
     grouped: Vec<String>,
@@ -259,13 +271,15 @@ impl<'d> Arguments<'d> {
     }
 
     fn warn(&mut self, code: DiagnosticCode, at: &Pointer, message: impl Into<String>) {
-        self.warnings.push(Finding::new(code, at, message));
+        /// More oddities of one operation say nothing new.
+        const WARNINGS_MAX: usize = 1_000;
+        if self.warnings.len() < WARNINGS_MAX {
+            self.warnings.push(Finding::new(code, at, message));
+        }
     }
 
     /// The published schema, and the template's parts with what only the whole schema tells.
     fn finish(mut self, mut body: Option<Body>) -> Result<Input, Finding> {
-        let (definitions, warnings) = self.publisher.finish()?;
-        self.warnings.extend(warnings);
         let mut root = Map::new();
         root.insert("type".into(), json!("object"));
         root.insert("properties".into(), Value::Object(self.properties));
@@ -273,10 +287,9 @@ impl<'d> Arguments<'d> {
             root.insert("required".into(), json!(self.required));
         }
         root.insert("additionalProperties".into(), self.additional);
-        if !definitions.is_empty() {
-            root.insert("$defs".into(), Value::Object(definitions));
-        }
-        let root = Value::Object(root);
+        let published = self.publisher.finish(root, &self.at)?;
+        self.warnings.extend(published.warnings);
+        let root = published.schema;
         for parameter in &mut self.parameters {
             parameter.nullable = argument_allows_null(&root, &parameter.argument);
         }
@@ -291,6 +304,7 @@ impl<'d> Arguments<'d> {
         }
         Ok(Input {
             schema: root,
+            bytes: published.bytes,
             parameters: self.parameters,
             body,
             grouped: self.grouped,
@@ -305,6 +319,3 @@ pub(crate) fn argument_allows_null(root: &Value, argument: &str) -> bool {
         .and_then(|properties| properties.get(argument))
         .is_none_or(|schema| allows_null(root, schema))
 }
-
-#[cfg(test)]
-mod tests;

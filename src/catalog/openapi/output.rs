@@ -6,9 +6,10 @@
 use serde_json::{Map, Value, json};
 
 use super::media;
+use crate::catalog::DiagnosticCode;
 use crate::catalog::document::{Document, Target, Version};
 use crate::catalog::finding::Finding;
-use crate::catalog::schema::{Direction, Publisher, is_object};
+use crate::catalog::schema::{Direction, Published, Publisher, TOO_LARGE_BYTES, is_object};
 use crate::json::Pointer;
 
 /// What an operation's successes look like.
@@ -18,6 +19,8 @@ pub(super) struct Output {
     pub(super) schema: Option<Value>,
     /// The media types of successes, as declared.
     pub(super) accepts: Vec<String>,
+    /// About how many bytes the schema has.
+    pub(super) bytes: usize,
     /// What was odd.
     pub(super) warnings: Vec<Finding>,
 }
@@ -38,14 +41,20 @@ pub(super) fn read(document: &Document, operation: &Map<String, Value>, at: &Poi
         .and_then(|schema| schema.map(|schema| publish(document, &schema)).transpose());
     match made {
         Ok(None) => {}
-        Ok(Some((schema, mut warnings))) => {
-            output.schema = Some(schema);
-            output.warnings.append(&mut warnings);
+        Ok(Some(mut published)) => {
+            output.schema = Some(published.schema);
+            output.bytes = published.bytes;
+            output.warnings.append(&mut published.warnings);
         }
-        Err(finding) => output.warnings.push(Finding {
-            message: format!("{}; the output schema is left out", finding.message),
-            ..finding
-        }),
+        Err(finding) => {
+            if finding.code == DiagnosticCode::SchemaLossy {
+                output.bytes = TOO_LARGE_BYTES;
+            }
+            output.warnings.push(Finding {
+                message: format!("{}; the output schema is left out", finding.message),
+                ..finding
+            });
+        }
     }
     output
 }
@@ -175,7 +184,7 @@ fn chosen_schema<'d>(
 }
 
 /// The schema as an object with its definitions: itself, or wrapped as `result`.
-fn publish(document: &Document, schema: &Target<'_>) -> Result<(Value, Vec<Finding>), Finding> {
+fn publish(document: &Document, schema: &Target<'_>) -> Result<Published, Finding> {
     let mut publisher = Publisher::new(document, Direction::Output);
     let mut root = Map::new();
     root.insert("type".into(), json!("object"));
@@ -196,9 +205,5 @@ fn publish(document: &Document, schema: &Target<'_>) -> Result<(Value, Vec<Findi
         root.insert("properties".into(), json!({"result": result}));
         root.insert("required".into(), json!(["result"]));
     }
-    let (definitions, warnings) = publisher.finish()?;
-    if !definitions.is_empty() {
-        root.insert("$defs".into(), Value::Object(definitions));
-    }
-    Ok((Value::Object(root), warnings))
+    publisher.finish(root, &schema.at)
 }

@@ -7,58 +7,16 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
+use super::never::never;
 use super::security::Carriers;
 use super::{Arguments, media};
 use crate::catalog::document::{Document, Version, flag, shown};
 use crate::catalog::finding::Finding;
-use crate::catalog::naming::snake;
 use crate::catalog::{CollectionSeparator, DiagnosticCode, Location, Parameter, Style};
 use crate::json::Pointer;
 
-/// Headers that belong to the transport, to credentials or to routing, in lower case.
-const HEADERS_NEVER: [&str; 20] = [
-    "accept",
-    "accept-encoding",
-    "authorization",
-    "connection",
-    "content-length",
-    "content-type",
-    "cookie",
-    "expect",
-    "forwarded",
-    "host",
-    "keep-alive",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "x-http-method",
-    "x-http-method-override",
-    "x-method-override",
-    "x-original-url",
-    "x-rewrite-url",
-];
-
-/// Families of such headers.
-const HEADER_PREFIXES_NEVER: [&str; 2] = ["proxy-", "x-forwarded-"];
-
-/// Words in the names of cookies that carry somebody's identity.
-const COOKIE_WORDS_NEVER: [&str; 14] = [
-    "session",
-    "sess",
-    "sid",
-    "sessionid",
-    "jsessionid",
-    "phpsessid",
-    "token",
-    "auth",
-    "jwt",
-    "csrf",
-    "xsrf",
-    "csrftoken",
-    "access",
-    "refresh",
-];
+/// An operation has at most this many parameters; people's have a few dozen.
+const PARAMETERS_MAX: usize = 2_000;
 
 /// A parameter as it is declared.
 pub(super) struct Declared<'d> {
@@ -95,6 +53,11 @@ pub(super) fn declared<'d>(
             let message = "parameters must be a list";
             return Err(Finding::new(DiagnosticCode::Malformed, &at, message));
         };
+        if list.len() > PARAMETERS_MAX {
+            let message =
+                format!("an operation has at most {PARAMETERS_MAX} parameters; use a body");
+            return Err(Finding::new(DiagnosticCode::Malformed, &at, message));
+        }
         for (index, value) in list.iter().enumerate() {
             let mut at = at.clone();
             at.push_index(index);
@@ -176,12 +139,13 @@ pub(super) fn add(
     carriers: &Carriers,
 ) -> Result<(), Finding> {
     let placeholders = placeholders(route);
+    let in_route: HashSet<&str> = placeholders.iter().copied().collect();
     let mut kept: Vec<(&Declared<'_>, Location, Wire)> = Vec::new();
     for parameter in declared {
         let Place::Outside(location) = parameter.location else {
             continue;
         };
-        if let Some(why) = never(parameter.name, location, carriers, &placeholders) {
+        if let Some(why) = never(parameter.name, location, carriers, &in_route) {
             arguments.warn(
                 DiagnosticCode::ParameterDropped,
                 &parameter.at,
@@ -215,45 +179,18 @@ pub(super) fn add(
 /// The names in braces of a route, in order.
 pub(crate) fn placeholders(route: &str) -> Vec<&str> {
     let mut names = Vec::new();
+    let mut seen = HashSet::new();
     let mut rest = route;
     while let Some((_, after)) = rest.split_once('{') {
         let Some((name, after)) = after.split_once('}') else {
             break;
         };
-        if !names.contains(&name) {
+        if seen.insert(name) {
             names.push(name);
         }
         rest = after;
     }
     names
-}
-
-/// Why a parameter is never an argument.
-fn never(
-    name: &str,
-    location: Location,
-    carriers: &Carriers,
-    placeholders: &[&str],
-) -> Option<&'static str> {
-    if carriers.has(location, name) {
-        return Some("carries a credential of a security scheme");
-    }
-    match location {
-        Location::Path => (!placeholders.contains(&name)).then_some("has no place in the route"),
-        Location::Query => None,
-        Location::Header => {
-            let name = name.to_ascii_lowercase();
-            (HEADERS_NEVER.contains(&name.as_str())
-                || HEADER_PREFIXES_NEVER
-                    .iter()
-                    .any(|prefix| name.starts_with(prefix)))
-            .then_some("belongs to the transport")
-        }
-        Location::Cookie => snake(name)
-            .split('_')
-            .any(|word| COOKIE_WORDS_NEVER.contains(&word))
-            .then_some("carries somebody's identity"),
-    }
 }
 
 /// How a parameter is written.
@@ -503,9 +440,14 @@ fn describe(document: &Document, parameter: &Declared<'_>, schema: &mut Value) {
 
 /// A placeholder nobody declares still needs a value: it becomes a required string.
 fn undeclared(arguments: &mut Arguments<'_>, placeholders: &[&str]) {
+    let known: HashSet<String> = arguments
+        .parameters
+        .iter()
+        .filter(|one| one.location == Location::Path)
+        .map(|one| one.name.clone())
+        .collect();
     for &name in placeholders {
-        let is_known = |known: &Parameter| known.location == Location::Path && known.name == name;
-        if arguments.parameters.iter().any(is_known) {
+        if known.contains(name) {
             continue;
         }
         let mut argument = name.to_owned();

@@ -32,6 +32,15 @@ const METHODS: [(&str, Version); 9] = [
 /// A method is a token of RFC 9110 of at most this many characters.
 const METHOD_CHARS_MAX: usize = 32;
 
+/// A document holds at most this many operations; people's largest hold some twenty thousand.
+const OPERATIONS_MAX: usize = 500_000;
+
+/// A route is at most this many bytes, the limit many servers have for a whole URL.
+const ROUTE_BYTES_MAX: usize = 8 * 1024;
+
+/// An operation has at most this many tags.
+const TAGS_MAX: usize = 100;
+
 /// An operation that was met.
 struct Met<'d> {
     at: Pointer,
@@ -90,6 +99,23 @@ fn walk<'d>(document: &'d Document, findings: &mut Findings) -> Vec<Met<'d>> {
             continue;
         }
         let at = at.join(route);
+        if route.len() > ROUTE_BYTES_MAX {
+            let message =
+                format!("a route is at most {ROUTE_BYTES_MAX} bytes; its operations are not read");
+            findings.push(malformed(Severity::Dropped, &at, message));
+            continue;
+        }
+        if met.len() >= OPERATIONS_MAX {
+            findings.push((
+                Severity::Dropped,
+                Finding::new(
+                    DiagnosticCode::SourceTooLarge,
+                    &at,
+                    format!("the document holds over {OPERATIONS_MAX} operations; those from here on are not read"),
+                ),
+            ));
+            break;
+        }
         let (map, item_at) = match document.resolve_object(item, &at, "a path item") {
             Ok(resolved) => resolved,
             Err(finding) => {
@@ -185,6 +211,7 @@ fn select(
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
+        .take(TAGS_MAX)
         .filter_map(|tag| match tag {
             Value::String(tag) => Some(tag.clone()),
             Value::Number(tag) => Some(tag.to_string()),

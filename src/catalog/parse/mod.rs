@@ -22,6 +22,10 @@ pub(crate) const DOCUMENT_LEVELS_MAX: usize = 1_000;
 /// text, and the largest published documents hold under a million.
 const DOCUMENT_VALUES_MAX: usize = 8_000_000;
 
+/// The pointer of a value is at most this many bytes: places are named while a document is read, and names
+/// of a million bytes would make a small document a vast one.
+const POINTER_BYTES_MAX: usize = 64 * 1024;
+
 /// A text that was read.
 #[derive(Debug)]
 pub(crate) struct Text {
@@ -34,7 +38,35 @@ pub(crate) struct Text {
 /// Reads the text of a document. `strict_json` is for names that end in `.json`: a text that starts like
 /// JSON is then never tried as YAML, so that the error is about the language its author meant.
 pub(crate) fn parse(bytes: Vec<u8>, strict_json: bool) -> Result<Text, Finding> {
-    let text = decode(bytes)?;
+    let text = language(&decode(bytes)?, strict_json)?;
+    if is_far(&text.value, POINTER_BYTES_MAX) {
+        return Err(Finding::of_source(
+            DiagnosticCode::SourceTooLarge,
+            format!(
+                "keys on the way to a value are over {POINTER_BYTES_MAX} bytes together; shorten them"
+            ),
+        ));
+    }
+    Ok(text)
+}
+
+/// Whether the keys on the way to some value are longer than this together.
+fn is_far(value: &Value, bytes: usize) -> bool {
+    match value {
+        Value::Object(map) => map.iter().any(|(key, member)| {
+            // Every character may be escaped, which doubles it.
+            let left = bytes.checked_sub(2 * key.len() + 1);
+            left.is_none_or(|left| is_far(member, left))
+        }),
+        Value::Array(items) => {
+            let left = bytes.saturating_sub(8);
+            items.iter().any(|item| is_far(item, left))
+        }
+        _ => false,
+    }
+}
+
+fn language(text: &str, strict_json: bool) -> Result<Text, Finding> {
     let first = text.trim_start().bytes().next();
     if first.is_none() {
         return Err(Finding::of_source(
@@ -43,15 +75,45 @@ pub(crate) fn parse(bytes: Vec<u8>, strict_json: bool) -> Result<Text, Finding> 
         ));
     }
     if matches!(first, Some(b'{' | b'[')) {
-        match json(&text) {
+        match json(text) {
             // A flow mapping of YAML starts like JSON.
             Err(error) if !strict_json && error.code == DiagnosticCode::NotParseable => {
-                return yaml::parse(&text).map_err(|_| error);
+                return yaml::parse(text).map_err(|_| error);
             }
             other => return other,
         }
     }
-    yaml::parse(&text)
+    yaml::parse(text).or_else(|error| tabbed(text).ok_or(error))
+}
+
+/// Another try for a text with tabs where YAML wants spaces: after `:` and `-`, where the parser is stricter
+/// than YAML 1.2, and as indentation, where YAML forbids them but only one depth can be meant.
+fn tabbed(text: &str) -> Option<Text> {
+    let spaced = spaces_for_tabs(text)?;
+    let mut read = yaml::parse(&spaced).ok()?;
+    read.warnings.push(Finding::of_source(
+        DiagnosticCode::Malformed,
+        "tabs stand where YAML wants spaces and are read as such; replace them",
+    ));
+    Some(read)
+}
+
+/// None without tabs, and where tabs and spaces both indent: what is deeper is anyone's guess then.
+fn spaces_for_tabs(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let (mut by_tabs, mut by_spaces) = (false, false);
+    for line in text.lines() {
+        let rest = line.trim_start_matches([' ', '\t']);
+        let indent = &line[..line.len() - rest.len()];
+        if !rest.is_empty() {
+            by_tabs |= indent.contains('\t');
+            by_spaces |= indent.contains(' ');
+            out.push_str(&indent.replace('\t', "  "));
+            out.push_str(&rest.trim_end().replace(":\t", ": ").replace("-\t", "- "));
+        }
+        out.push('\n');
+    }
+    (text.contains('\t') && !(by_tabs && by_spaces)).then_some(out)
 }
 
 /// UTF-8, or UTF-16 with a byte order mark; the mark is dropped.
@@ -221,6 +283,28 @@ mod tests {
         }
         let error = parse(b"a: b\nc: \xff".to_vec(), false).unwrap_err();
         assert!(error.message.starts_with("line 2 column 4"), "{error:?}");
+    }
+
+    #[test]
+    fn tabs_are_met_where_they_can_only_mean_one_thing() {
+        for text in [
+            "a:\n\tb:\n\t\tc: |\n\t\t\tx\n\td: [1]\n",
+            "a:\t\n  b:\t\n    c:\t|\n      x\n  d:\t[1]\t\n \t\ne:\t3.0.0\n",
+        ] {
+            let text = read(text).unwrap();
+            let want = serde_json::json!({"b": {"c": "x\n"}, "d": [1]});
+            assert_eq!((&text.value["a"], text.warnings.len()), (&want, 1));
+        }
+        assert!(read("a:\n\tb: 1\n  c: 2\n").is_err());
+        // In JSON and inside text a tab is nothing special.
+        let plain = read("{\n\t\"a\":\t\"b\tc\"}".replace("b\tc", "b").as_str()).unwrap();
+        assert!(plain.warnings.is_empty());
+        assert!(
+            read("a: \"b\tc\"\nd: |\n  \te\n")
+                .unwrap()
+                .warnings
+                .is_empty()
+        );
     }
 
     #[test]

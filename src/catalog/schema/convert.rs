@@ -4,14 +4,15 @@
 //! follow a reference into what it publishes: references are noted and converted on their own, so that
 //! recursion ends with the document's own nesting.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
+use super::hidden::{self, is_hidden};
 use super::keywords::{Keyword, is_annotation, is_count, is_deeper, is_positive, is_type, keyword};
 use super::{Direction, Use, definition_name, nullable};
 use crate::catalog::DiagnosticCode;
-use crate::catalog::document::{Document, Target, Version, cyclic, flag, reference, shown};
+use crate::catalog::document::{Document, Target, Version, cyclic, reference, shown};
 use crate::catalog::finding::Finding;
 use crate::json::{Pointer, kind};
 
@@ -25,14 +26,16 @@ const VALUE_LEVELS_MAX: usize = 32;
 /// Chains of references of one value to another are followed this far.
 const ALIASES_MAX: usize = 100;
 
-/// At most this many schemas of an `allOf` web are looked at for members of the other direction.
-const CLOSURE_MAX: usize = 200;
+/// At most this many oddities of one schema are told; more say nothing new.
+const WARNINGS_MAX: usize = 100;
 
 /// Converts schemas and notes what they refer to.
 pub(super) struct Converter<'d> {
     document: &'d Document,
     direction: Direction,
     pub(super) uses: Vec<Use>,
+    /// Where each used definition stands in the list.
+    used: HashMap<Pointer, usize>,
     pub(super) warnings: Vec<Finding>,
 }
 
@@ -64,6 +67,7 @@ impl<'d> Converter<'d> {
             document,
             direction,
             uses: Vec::new(),
+            used: HashMap::new(),
             warnings: Vec::new(),
         }
     }
@@ -123,7 +127,11 @@ impl<'d> Converter<'d> {
             .into_iter()
             .find_map(|name| Some((name, map.get(name)?.as_str()?)));
         if let Some((name, reference)) = referred {
-            let Some(target) = self.reference(reference, at)? else {
+            let target = match name {
+                "$recursiveRef" => Some(self.recursive(at)),
+                _ => self.reference(reference, at)?,
+            };
+            let Some(target) = target else {
                 return Ok(json!({}));
             };
             if name != "$ref" {
@@ -157,11 +165,33 @@ impl<'d> Converter<'d> {
         if self.direction == Direction::Input {
             return Err(fault);
         }
-        self.warnings.push(Finding {
+        self.note(Finding {
             message: format!("{}; anything is accepted here", fault.message),
             ..fault
         });
         Ok(None)
+    }
+
+    /// Where a `$recursiveRef` leads as long as no other schema extends its own: the nearest schema around
+    /// it that is its anchor, else the one it is a part of.
+    fn recursive(&self, at: &Pointer) -> Pointer {
+        let mut around = at.clone();
+        let mut home = around.clone();
+        while !around.as_str().is_empty() {
+            let is_anchor = self
+                .document
+                .at(&around)
+                .is_some_and(|schema| schema.get("$recursiveAnchor") == Some(&Value::Bool(true)));
+            if is_anchor {
+                return around;
+            }
+            // `/components/schemas/Name` is the outermost schema.
+            if around.tokens().count() >= 3 {
+                home = around.clone();
+            }
+            around.pop();
+        }
+        home
     }
 
     fn follow(&self, first: &str, at: &Pointer) -> Result<Target<'d>, Finding> {
@@ -179,7 +209,12 @@ impl<'d> Converter<'d> {
     /// Notes the use of a definition and answers the reference to it.
     fn refer(&mut self, at: Pointer, in_place: bool) -> String {
         let name = definition_name(&at, self.document.version);
-        self.uses.push(Use { at, in_place });
+        if let Some(&place) = self.used.get(&at) {
+            self.uses[place].in_place |= in_place;
+        } else {
+            self.used.insert(at.clone(), self.uses.len());
+            self.uses.push(Use { at, in_place });
+        }
         format!("#/$defs/{name}")
     }
 
@@ -280,6 +315,8 @@ impl<'d> Converter<'d> {
                 };
                 Some(self.convert(value, at, inner)?)
             }
+            // An empty list of them says nothing.
+            (Keyword::Items, Value::Array(list)) if list.is_empty() => None,
             (Keyword::Items, Value::Array(list)) => {
                 let made = self.list(list, at, place.part(2))?;
                 out.insert("prefixItems".into(), made);
@@ -430,7 +467,7 @@ impl<'d> Converter<'d> {
         let mut out = Map::new();
         for (name, member) in members {
             at.push(name);
-            let made = if may_hide && self.is_hidden(member, at) {
+            let made = if may_hide && is_hidden(self.document, self.direction, member, at) {
                 Ok(None)
             } else {
                 self.convert(member, at, place).map(Some)
@@ -443,83 +480,28 @@ impl<'d> Converter<'d> {
         Ok(Value::Object(out))
     }
 
-    /// Whether a member belongs to the other direction.
-    fn is_hidden(&self, member: &Value, at: &Pointer) -> bool {
-        is_hidden(self.document, self.direction, member, at)
-    }
-
     /// The names that this schema, all it consists of, and what it is part of leave out.
     fn hidden(&self, map: &Map<String, Value>, place: Place<'_>) -> Option<HashSet<String>> {
         let mut names: HashSet<String> = place.hidden.cloned().unwrap_or_default();
         if map.contains_key("required") || map.contains_key("allOf") {
-            self.collect_hidden(map, &mut names);
+            hidden::collect(self.document, self.direction, map, &mut names);
         }
         (!names.is_empty()).then_some(names)
     }
 
-    fn collect_hidden(&self, map: &Map<String, Value>, names: &mut HashSet<String>) {
-        let nowhere = Pointer::root();
-        let mut open = vec![map];
-        let mut looked_at = 0;
-        while let Some(map) = open.pop() {
-            looked_at += 1;
-            if looked_at > CLOSURE_MAX {
-                return;
-            }
-            if let Some(Value::Object(members)) = map.get("properties") {
-                for (name, member) in members {
-                    if self.is_hidden(member, &nowhere) {
-                        names.insert(name.clone());
-                    }
-                }
-            }
-            for part in map
-                .get("allOf")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-            {
-                if let Ok(Target {
-                    value: Value::Object(part),
-                    ..
-                }) = self.document.resolve(part, &nowhere)
-                {
-                    open.push(part);
-                }
-            }
-        }
-    }
-
     fn warn(&mut self, at: &Pointer, message: impl Into<String>) {
-        self.warnings
-            .push(Finding::new(DiagnosticCode::Malformed, at, message));
+        self.note(Finding::new(DiagnosticCode::Malformed, at, message));
     }
 
     fn lossy(&mut self, at: &Pointer, message: impl Into<String>) {
-        self.warnings
-            .push(Finding::new(DiagnosticCode::SchemaLossy, at, message));
+        self.note(Finding::new(DiagnosticCode::SchemaLossy, at, message));
     }
-}
 
-/// Whether a member of an object belongs to the other direction: itself, or what it refers to, says so.
-pub(super) fn is_hidden(
-    document: &Document,
-    direction: Direction,
-    member: &Value,
-    at: &Pointer,
-) -> bool {
-    let name = match direction {
-        Direction::Input => "readOnly",
-        Direction::Output => "writeOnly",
-    };
-    let Value::Object(map) = member else {
-        return false;
-    };
-    flag(map, name)
-        || (map.contains_key("$ref")
-            && document
-                .resolve(member, at)
-                .is_ok_and(|target| target.value.get(name) == Some(&Value::Bool(true))))
+    fn note(&mut self, warning: Finding) {
+        if self.warnings.len() < WARNINGS_MAX {
+            self.warnings.push(warning);
+        }
+    }
 }
 
 /// A value in a message: its kind, and short text of its own where that says more.

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::convert::is_hidden;
+use super::hidden::is_hidden;
 use super::{Direction, nullable};
 use crate::catalog::document::{Document, Target, cyclic, reference};
 use crate::catalog::finding::Finding;
@@ -306,7 +306,10 @@ impl<'d> Merge<'d> {
             };
             if let Some(&place) = self.places.get(name.as_str()) {
                 let schemas = &mut self.root.members[place].1;
-                if !schemas.iter().any(|known| known.value == schema) {
+                if !schemas
+                    .iter()
+                    .any(|known| known.at == target.at || known.value == schema)
+                {
                     schemas.push(target);
                 }
             } else {

@@ -4,6 +4,7 @@
 //! schemas; cycles that reach no value. Must never know an operation: it sees schemas and a direction.
 
 mod convert;
+mod hidden;
 mod inspect;
 mod keywords;
 mod nullable;
@@ -24,8 +25,14 @@ pub(crate) use inspect::{Open, Root, is_empty_object, is_object, merge_root};
 pub(crate) use nullable::allows_null;
 
 /// The published schemas of one operation are at most about this many bytes each. What reaches further is
-/// not readable by anyone, and a document of many operations over one vast web of schemas would take hours.
-const SCHEMA_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// not readable by anyone; the largest of people's documents are under a third of it.
+const SCHEMA_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// What a schema that is too large counts for in the sum over its document: finding out took work.
+pub(crate) const TOO_LARGE_BYTES: usize = 4 * SCHEMA_BYTES_MAX;
+
+/// What a definition costs beside its text.
+const DEFINITION_BYTES: usize = 64;
 
 /// Whether a schema describes what is sent or what comes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -107,22 +114,26 @@ impl<'d> Publisher<'d> {
             }
             return Ok(scalar);
         }
+        // A reference at the root is the first that is noted.
+        let first = self.uses.len();
         let mut schema = self.with(|converter| converter.convert_root(value, at))?;
-        self.say_type(&mut schema);
+        self.say_type(&mut schema, first);
         Ok(schema)
     }
 
     /// Puts the type of the target beside a reference, which changes nothing for a validator.
-    fn say_type(&self, schema: &mut Value) {
+    fn say_type(&self, schema: &mut Value, first: usize) {
         let Value::Object(map) = schema else { return };
         if !map.contains_key("$ref") || map.contains_key("type") {
             return;
         }
-        let Some(last) = self.uses.last() else { return };
+        let Some(root) = self.uses.get(first) else {
+            return;
+        };
         let target = self
             .document
             .schemas
-            .get(self.document, self.direction, &last.at);
+            .get(self.document, self.direction, &root.at);
         if let Ok(target) = &target.schema
             && let Some(name) = target.get("type")
         {
@@ -141,8 +152,14 @@ impl<'d> Publisher<'d> {
         made
     }
 
-    /// The definitions everything published so far needs, and what was odd about them.
-    pub(crate) fn finish(mut self) -> Result<(Map<String, Value>, Vec<Finding>), Finding> {
+    /// The root schema with the definitions that everything published so far needs.
+    ///
+    /// They are put into the root schema, which stands at a place of the document.
+    pub(crate) fn finish(
+        mut self,
+        mut root: Map<String, Value>,
+        root_at: &Pointer,
+    ) -> Result<Published, Finding> {
         let mut definitions = Map::new();
         let mut taken: HashSet<Pointer> = HashSet::new();
         let mut graph: HashMap<Pointer, Vec<Pointer>> = HashMap::new();
@@ -157,15 +174,9 @@ impl<'d> Publisher<'d> {
                 .schemas
                 .get(self.document, self.direction, &at);
             let schema = converted.schema.as_ref().map_err(Clone::clone)?;
-            bytes += converted.bytes;
+            bytes += converted.bytes + DEFINITION_BYTES;
             if bytes > SCHEMA_BYTES_MAX {
-                return Err(Finding::new(
-                    DiagnosticCode::SchemaLossy,
-                    &at,
-                    format!(
-                        "the schemas this refers to are over {SCHEMA_BYTES_MAX} bytes together; split them"
-                    ),
-                ));
+                return Err(too_large(&at));
             }
             let name = definition_name(&at, self.document.version);
             if definitions.insert(name, schema.clone()).is_some() {
@@ -183,8 +194,38 @@ impl<'d> Publisher<'d> {
         if let Some(at) = cycle(&graph) {
             return Err(super::document::cyclic(&at));
         }
-        Ok((definitions, self.warnings))
+        if !definitions.is_empty() {
+            root.insert("$defs".into(), Value::Object(definitions));
+        }
+        let schema = Value::Object(root);
+        let bytes = size(&schema);
+        if bytes > SCHEMA_BYTES_MAX {
+            return Err(too_large(root_at));
+        }
+        Ok(Published {
+            schema,
+            bytes,
+            warnings: self.warnings,
+        })
     }
+}
+
+/// A self-contained schema.
+#[derive(Debug)]
+pub(crate) struct Published {
+    pub(crate) schema: Value,
+    /// About how many bytes its JSON has.
+    pub(crate) bytes: usize,
+    /// What was odd about it.
+    pub(crate) warnings: Vec<Finding>,
+}
+
+fn too_large(at: &Pointer) -> Finding {
+    Finding::new(
+        DiagnosticCode::SchemaLossy,
+        at,
+        format!("the schema and what it refers to are over {SCHEMA_BYTES_MAX} bytes; split it"),
+    )
 }
 
 impl Cache {
@@ -298,6 +339,3 @@ fn cycle(graph: &HashMap<Pointer, Vec<Pointer>>) -> Option<Pointer> {
         .map(|(&node, _)| node.clone())
         .min()
 }
-
-#[cfg(test)]
-mod tests;

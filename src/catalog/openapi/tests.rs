@@ -1,1 +1,0 @@
-//! Operations, from whole documents.

@@ -1,1 +1,0 @@
-//! Published schemas, from documents of every version.

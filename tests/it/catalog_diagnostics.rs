@@ -1,0 +1,126 @@
+//! Every diagnostic code has a source that causes it, and the table of the documentation names them all.
+
+use serde_json::{Value, json};
+use sezzlee::catalog::{DiagnosticCode, ReadOptions, SelectionDecision, SelectionRule};
+
+use crate::catalog::{openapi, read_sources, read_with};
+
+fn get(operation: &Value) -> String {
+    openapi(&json!({"/a": {"get": operation}})).to_string()
+}
+
+fn post(schema: &Value) -> Value {
+    openapi(&json!({"/a": {"post": {
+        "parameters": [{"name": "p", "in": "query", "schema": {}}],
+        "requestBody": {"content": {"application/json": {"schema": schema}}},
+    }}}))
+}
+
+/// A source that causes a code.
+fn cause(code: DiagnosticCode) -> (&'static str, String) {
+    use DiagnosticCode as Code;
+    let json = |value: Value| ("d.json", value.to_string());
+    let parameter = |rest: Value| ("d.json", get(&json!({"parameters": [rest]})));
+    match code {
+        Code::UnreadableSource => ("d.jsonl.gz", "no gzip".into()),
+        Code::SourceTooLarge => ("d.json", " ".repeat(64 * 1024 * 1024 + 1)),
+        Code::NotParseable => ("d.json", "{".into()),
+        Code::TooDeep => ("d.json", "[".repeat(2_000)),
+        Code::NotOpenapi => json(json!({"a": 1})),
+        Code::UnsupportedVersion => json(json!({"openapi": "9.0"})),
+        Code::NoOperations => json(json!({"openapi": "3.0.0", "paths": {}})),
+        Code::DuplicateKey => ("d.yaml", "openapi: 3.0.0\nopenapi: 3.0.1\n".into()),
+        Code::BadEntry => ("d.jsonl", "x".into()),
+        Code::DuplicateName => (
+            "d.jsonl",
+            r#"{"name":"n","description":"d"}"#.to_owned()
+                + "\n"
+                + r#"{"name":"n","description":"d"}"#,
+        ),
+        Code::NameCollision | Code::DuplicateOperationId => json(openapi(&json!({
+            "/a": {"get": {"operationId": "x"}}, "/b": {"get": {"operationId": "x"}},
+        }))),
+        Code::Malformed => ("d.json", get(&json!([]))),
+        Code::UnresolvableRef => parameter(json!({"$ref": "#/nowhere"})),
+        Code::CyclicRef => {
+            json(json!({"openapi": "3.0.0", "paths": {"/a": {"$ref": "#/paths/~1a"}}}))
+        }
+        Code::ExternalRefBlocked => parameter(json!({"$ref": "other.json"})),
+        Code::UnsupportedMediaType => json(openapi(
+            &json!({"/a": {"post": {"requestBody": {"content": {"text/csv": {}}}}}}),
+        )),
+        Code::UnsupportedParameter => {
+            parameter(json!({"name": "p", "in": "cookie", "required": true}))
+        }
+        Code::MissingPathParameter => json(openapi(&json!({"/{a}": {"get": {}}}))),
+        Code::ParameterDropped => parameter(json!({"name": "Host", "in": "header"})),
+        Code::ArgumentCollision => json(post(&json!({"properties": {"p": {}}}))),
+        Code::NoServer => json(json!({"openapi": "3.0.0", "paths": {"/a": {"get": {}}}})),
+        Code::SchemaLossy => json(post(
+            &json!({"properties": {"x": {}}, "not": {"required": ["x"]}}),
+        )),
+        Code::UnsupportedExtension => ("d.json", get(&json!({"x-sezzlee": {"variants": []}}))),
+        Code::AmbiguousSelection => ("d.json", get(&json!({"tags": ["t"]}))),
+    }
+}
+
+#[test]
+fn every_code_has_a_cause() {
+    let rule = |decision| SelectionRule {
+        route: None,
+        method: None,
+        tag: Some("t".into()),
+        operation_id: None,
+        decision,
+    };
+    let options = ReadOptions {
+        selection: vec![
+            rule(SelectionDecision::Include),
+            rule(SelectionDecision::Exclude),
+        ],
+        ..ReadOptions::default()
+    };
+    for &code in DiagnosticCode::ALL {
+        let (name, text) = cause(code);
+        let read = read_sources(&[(name, text.as_bytes())], &options);
+        let found = read.report.diagnostics.iter().find(|one| one.code == code);
+        let found = found.unwrap_or_else(|| panic!("{code}: {:?}", read.findings()));
+        assert!(
+            found.message.len() > 20 && !found.message.ends_with('.'),
+            "{found}"
+        );
+    }
+}
+
+#[test]
+fn the_table_of_codes_is_complete() {
+    let path = format!("{}/docs/diagnostics.md", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let rows: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect();
+    let codes: Vec<&str> = DiagnosticCode::ALL
+        .iter()
+        .map(|code| code.as_str())
+        .collect();
+    assert_eq!(
+        rows, codes,
+        "docs/diagnostics.md must have one row a code, in the order of the enum"
+    );
+}
+
+#[test]
+fn warnings_about_a_shared_place_are_given_once() {
+    let mut document = openapi(&json!({"/a": {}, "/b": {}}));
+    for path in ["/a", "/b"] {
+        document["paths"][path]["post"] = json!({"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/S"}}}}});
+    }
+    document["components"] =
+        json!({"schemas": {"S": {"type": "array", "items": {"type": "nope"}}}});
+    let read = read_with(&document, &ReadOptions::default());
+    assert_eq!(
+        read.findings(),
+        ["warning malformed /components/schemas/S/items/type"]
+    );
+}
