@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use tokio::runtime::Runtime;
 
+use super::finding::{self, sentence};
 use super::progress::Progress;
 use crate::access::{Caller, OnUnknown, View};
 use crate::catalog::{
@@ -50,7 +51,7 @@ impl From<Built> for Loaded {
 /// The generation of some sources: an index directory is opened, anything else is read, into memory or into
 /// the index directory that is given.
 pub(super) fn load(source: &SourceArgs, index: Option<&Path>) -> anyhow::Result<Loaded> {
-    if let Some(directory) = index_directory(source) {
+    if let Some(directory) = index_directory(source)? {
         if index.is_some() || source.base_url.is_some() || source.prefix.is_some() {
             bail!(
                 "`{}` is an index: --index, --base-url and --prefix belong to the command that builds it",
@@ -82,7 +83,7 @@ pub(super) fn open(source: &SourceArgs) -> anyhow::Result<Opened> {
 
 /// Builds an index directory.
 pub(super) fn build_on_disk(source: &SourceArgs, out: &Path) -> anyhow::Result<Loaded> {
-    if let Some(directory) = index_directory(source) {
+    if let Some(directory) = index_directory(source)? {
         bail!("`{}` is an index already", directory.display());
     }
     build(source, Builder::on_disk(out, BuildOptions::default())?)
@@ -105,6 +106,12 @@ pub(super) fn load_text(name: &str, text: &str, source: &SourceArgs) -> anyhow::
 
 /// Reads sources for their findings only.
 pub(super) fn read_only(source: &SourceArgs) -> anyhow::Result<Report> {
+    if let Some(directory) = index_directory(source)? {
+        bail!(
+            "`{}` is an index, not a document: check it with `sezzlee verify`",
+            directory.display()
+        );
+    }
     let mut counter = Counter::default();
     let mut progress = Progress::over(&mut counter);
     let loader = SourceLoader::new(source)?;
@@ -125,12 +132,17 @@ fn build(source: &SourceArgs, mut builder: Builder) -> anyhow::Result<Loaded> {
     Ok(builder.finish()?.into())
 }
 
-/// The one source that is an index directory, if that is what there is.
-fn index_directory(source: &SourceArgs) -> Option<PathBuf> {
-    match source.sources.as_slice() {
-        [one] => Some(PathBuf::from(one)).filter(|path| path.join("CURRENT").is_file()),
-        _ => None,
+/// The one source that is an index directory, if that is what there is; beside others it is refused.
+fn index_directory(source: &SourceArgs) -> anyhow::Result<Option<PathBuf>> {
+    let mut paths = source.sources.iter().map(PathBuf::from);
+    let found = paths.find(|path| path.join("CURRENT").is_file());
+    if let (Some(directory), true) = (&found, source.sources.len() > 1) {
+        bail!(
+            "`{}` is an index and serves by itself only: name it alone, or name the documents it was built from",
+            directory.display()
+        );
     }
+    Ok(found)
 }
 
 fn options(source: &SourceArgs) -> ReadOptions {
@@ -152,7 +164,7 @@ fn accept(report: &Report) -> anyhow::Result<()> {
             .diagnostics
             .iter()
             .filter(|found| found.severity == Severity::Fatal)
-            .map(ToString::to_string);
+            .map(sentence);
         bail!("the catalogue is refused: {}", listed(fatal));
     }
     if report.documents.is_empty() {
@@ -163,7 +175,7 @@ fn accept(report: &Report) -> anyhow::Result<()> {
         .iter()
         .filter(|found| found.severity == Severity::Dropped);
     for found in dropped.clone().take(TOLD_MAX) {
-        tracing::warn!("{found}");
+        tracing::warn!("{}", finding::listed(found));
     }
     let (dropped, all) = (dropped.count(), report.diagnostics.len());
     if all > 0 {
@@ -177,7 +189,7 @@ fn accept(report: &Report) -> anyhow::Result<()> {
 }
 
 fn nothing_read(report: &Report) -> anyhow::Error {
-    let found = report.diagnostics.iter().map(ToString::to_string);
+    let found = report.diagnostics.iter().map(sentence);
     anyhow::anyhow!("no source could be read: {}", listed(found))
 }
 
@@ -293,7 +305,7 @@ impl Loader for SourceLoader {
         bytes_max: Option<u64>,
     ) -> Result<Box<dyn Read + Send>, LoadError> {
         let (SourceTarget::Url(url), Some((runtime, client))) = (target, &self.fetcher) else {
-            return FileLoader.open(target, bytes_max);
+            return open_file(target, bytes_max);
         };
         let limit = bytes_max.unwrap_or(FETCH_BYTES_MAX);
         let limit_here = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -309,6 +321,26 @@ impl Loader for SourceLoader {
             }
         }
     }
+}
+
+/// A file, or why there is none in words that help more than the system's.
+fn open_file(
+    target: &SourceTarget,
+    bytes_max: Option<u64>,
+) -> Result<Box<dyn Read + Send>, LoadError> {
+    FileLoader.open(target, bytes_max).map_err(|error| {
+        let (LoadError::Io(cause), SourceTarget::File(path)) = (&error, target) else {
+            return error;
+        };
+        if cause.kind() != std::io::ErrorKind::NotFound {
+            return error;
+        }
+        LoadError::Refused(if path.to_string_lossy().contains("://") {
+            "only http and https URLs are fetched".to_owned()
+        } else {
+            "there is no such file or directory; check the path".to_owned()
+        })
+    })
 }
 
 /// One text, whatever is asked for.

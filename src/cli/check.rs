@@ -7,8 +7,9 @@ use serde_json::json;
 
 use super::Ended;
 use super::catalogue;
+use super::finding::listed;
 use super::output::{line, printable};
-use crate::catalog::{Diagnostic, Report, Severity};
+use crate::catalog::{Report, Severity};
 use crate::config::SourceArgs;
 
 /// Read documents and say what is wrong with them.
@@ -47,7 +48,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Ended> {
 fn show(report: &Report) -> anyhow::Result<()> {
     let mut kinds: BTreeMap<(std::cmp::Reverse<Severity>, &str), usize> = BTreeMap::new();
     for found in &report.diagnostics {
-        line(&printable(&told(found)))?;
+        line(&printable(&listed(found)))?;
         *kinds
             .entry((std::cmp::Reverse(found.severity), found.code.as_str()))
             .or_default() += 1;
@@ -64,8 +65,4 @@ fn show(report: &Report) -> anyhow::Result<()> {
         counts.found, counts.selected, counts.published, counts.dropped
     ))?;
     Ok(())
-}
-
-fn told(found: &Diagnostic) -> String {
-    found.to_string().replace('\n', " ")
 }

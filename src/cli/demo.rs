@@ -59,6 +59,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Ended> {
             source.base_url.as_ref(),
         )?;
         let bound = gateway.bind()?;
+        gateway.catch_stops()?;
         line(&what_to_try(
             &format!("http://{}{}", bound.addr(), mcp::PATH),
             &shop.base_url(),

@@ -8,11 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::Ended;
 use super::catalogue::open;
-use super::output::{line, printable};
+use super::output::{line, printable, read_answer};
 use super::serve::runtime;
 use crate::access::Caller;
 use crate::config::{AnswerArgs, CallArgs, SourceArgs};
-use crate::invoke;
 
 /// Call one operation.
 #[derive(Debug, Args)]
@@ -45,25 +44,6 @@ const ARGUMENTS_DEPTH_MAX: usize = 128;
 pub(super) fn run(args: &InvokeArgs) -> anyhow::Result<Ended> {
     let arguments = arguments(&args.args)?;
     let loaded = open(&args.source)?;
-    if args.dry_run {
-        let Some(document) = loaded.reader().find(&args.name)? else {
-            bail!(
-                "no operation is named `{}`; find its exact name with `sezzlee search`",
-                args.name
-            );
-        };
-        let (operation, _) = loaded.reader().operation(document)?;
-        let template = operation
-            .template
-            .context("the catalogue does not say how this operation is called")?;
-        let arguments = arguments
-            .as_object()
-            .context("the arguments are no JSON object")?;
-        let request =
-            invoke::compose_checked(&template, &operation.definition.input_schema, arguments)?;
-        line(&printable(&request.to_string()))?;
-        return Ok(Ended::Well);
-    }
     let mut call = Map::new();
     call.insert("name".into(), json!(args.name));
     call.insert("arguments".into(), arguments);
@@ -71,12 +51,23 @@ pub(super) fn run(args: &InvokeArgs) -> anyhow::Result<Ended> {
         call.insert("version".into(), json!(version));
     }
     let tools = loaded.tools_that_call(&args.answers, &args.calls, &args.source)?;
-    let result = runtime()?.block_on(tools.invoke(&Caller::anonymous(), &call));
+    let caller = Caller::anonymous();
+    let result = if args.dry_run {
+        match tools.compose(&caller, &call) {
+            Ok(request) => {
+                line(&printable(&request.to_string()))?;
+                return Ok(Ended::Well);
+            }
+            Err(refused) => refused,
+        }
+    } else {
+        runtime()?.block_on(tools.invoke(&caller, &call))
+    };
     if args.json {
         line(result.text())?;
     } else {
-        let parsed = crate::json::parse(result.text().as_bytes(), usize::MAX)?;
-        line(&printable(&serde_json::to_string_pretty(&parsed.value)?))?;
+        let object = read_answer(result.text())?;
+        line(&printable(&serde_json::to_string_pretty(&object)?))?;
     }
     Ok(if result.is_error() {
         Ended::No

@@ -1,11 +1,11 @@
 //! `sezzlee load`.
 
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use super::Ended;
 use super::catalogue::open;
-use super::output::{line, printable};
+use super::output::{line, printable, read_answer};
 use crate::access::Caller;
 use crate::config::{AnswerArgs, SourceArgs};
 
@@ -33,7 +33,7 @@ pub(super) fn run(args: &LoadArgs) -> anyhow::Result<Ended> {
     if args.json {
         line(result.text())?;
     } else {
-        let object: Value = serde_json::from_str(result.text())?;
+        let object = read_answer(result.text())?;
         line(&printable(&serde_json::to_string_pretty(&object)?))?;
     }
     Ok(if result.is_error() {

@@ -6,6 +6,7 @@
 mod catalogue;
 mod check;
 mod demo;
+mod finding;
 mod index;
 mod invoke;
 mod load;
@@ -14,6 +15,7 @@ mod progress;
 mod search;
 mod serve;
 
+use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
@@ -82,10 +84,12 @@ pub fn run() -> ExitCode {
     if let Err(error) = telemetry::set_up(cli.log.level(serves), cli.log.form(serves)) {
         return complain(&error.into());
     }
-    match cli.command.run() {
-        Ok(Ended::Well) => ExitCode::SUCCESS,
-        Ok(Ended::No) => ExitCode::from(1),
-        Err(error) => complain(&error),
+    // A panic was told by its hook; what is left is to end as every failure does.
+    match std::panic::catch_unwind(AssertUnwindSafe(|| cli.command.run())) {
+        Ok(Ok(Ended::Well)) => ExitCode::SUCCESS,
+        Ok(Ok(Ended::No)) => ExitCode::from(1),
+        Ok(Err(error)) => complain(&error),
+        Err(_) => complain(&anyhow::anyhow!("the command failed by a fault of its own")),
     }
 }
 
@@ -100,7 +104,8 @@ fn complain(error: &anyhow::Error) -> ExitCode {
         // Whoever read the output has read enough.
         return ExitCode::SUCCESS;
     }
-    output::stderr_line(&format!("sezzlee: {error:#}"));
+    let told = format!("sezzlee: {error:#}").replace('\n', " ");
+    output::stderr_line(&output::printable(&told));
     ExitCode::from(2)
 }
 

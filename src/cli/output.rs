@@ -2,6 +2,10 @@
 
 use std::io::{self, Write as _};
 
+use serde_json::Value;
+
+use crate::json::JsonError;
+
 /// Writes bytes to stdout.
 pub(super) fn stdout(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
@@ -38,6 +42,11 @@ pub(super) fn printable(text: &str) -> String {
             plain.into_iter().chain(shown.into_iter().flatten())
         })
         .collect()
+}
+
+/// An answer of the project's own as a value. However deep it nests, it was written from one as deep.
+pub(super) fn read_answer(text: &str) -> Result<Value, JsonError> {
+    crate::json::parse(text.as_bytes(), usize::MAX).map(|parsed| parsed.value)
 }
 
 /// Digits of a count in groups of three.

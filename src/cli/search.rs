@@ -9,11 +9,13 @@ use serde_json::{Map, Value, json};
 
 use super::Ended;
 use super::catalogue::{Opened, open};
-use super::output::{line, printable};
+use super::output::{line, printable, read_answer, stderr_line};
 use crate::access::{Caller, View, Visible};
 use crate::config::{AnswerArgs, SourceArgs};
 use crate::index::{Hit, TokenMatch};
 use crate::search::{self, Explanation, Query};
+use crate::text::QUERY_BYTES_MAX;
+use crate::tools::MetaTools;
 
 /// The most results the meta-tool gives; more are for a person's eyes.
 const LIMIT_DEFAULT: usize = 20;
@@ -67,14 +69,20 @@ pub(super) fn run(args: &SearchArgs) -> anyhow::Result<Ended> {
         prefix: None,
     })?;
     let several = queries.len() > 1;
+    let tools = loaded.tools(&args.answers)?;
+    let mut ended = Ended::Well;
     for query in &queries {
         if args.json {
-            line(&answer(args, &loaded, query)?)?;
+            let (text, is_error) = answer(args, &loaded, &tools, query)?;
+            line(&text)?;
+            if is_error {
+                ended = Ended::No;
+            }
         } else {
             show(args, &loaded, query, several)?;
         }
     }
-    Ok(Ended::Well)
+    Ok(ended)
 }
 
 fn read_queries(file: &str) -> anyhow::Result<Vec<String>> {
@@ -92,6 +100,12 @@ fn hits<'a>(
     loaded: &'a Opened,
     query: &str,
 ) -> anyhow::Result<search::Page<'a>> {
+    if query.len() > QUERY_BYTES_MAX {
+        bail!(
+            "a query has {} bytes; at most {QUERY_BYTES_MAX} are taken: keep the few words that matter",
+            query.len()
+        );
+    }
     let settings = args.answers.settings()?;
     let view = View::new(
         loaded.reader().audiences(),
@@ -107,8 +121,14 @@ fn hits<'a>(
     Ok(search::run(loaded.reader(), &view, query)?)
 }
 
-/// What `search_tools` answers, through the same code; scores are added beside it.
-fn answer(args: &SearchArgs, loaded: &Opened, query: &str) -> anyhow::Result<String> {
+/// What `search_tools` answers, through the same code, and whether that is an error; scores are added beside
+/// it.
+fn answer(
+    args: &SearchArgs,
+    loaded: &Opened,
+    tools: &MetaTools,
+    query: &str,
+) -> anyhow::Result<(String, bool)> {
     let arguments = json!({
         "query": query,
         "limit": args.limit,
@@ -116,21 +136,19 @@ fn answer(args: &SearchArgs, loaded: &Opened, query: &str) -> anyhow::Result<Str
         "tags": args.tag,
     });
     let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
-    let result = loaded
-        .tools(&args.answers)?
-        .search(&Caller::anonymous(), &arguments);
+    let result = tools.search(&Caller::anonymous(), &arguments);
     if !args.scores || result.is_error() {
-        return Ok(result.text().to_owned());
+        return Ok((result.text().to_owned(), result.is_error()));
     }
     let scores: Vec<f64> = hits(args, loaded, query)?
         .hits
         .iter()
         .map(|hit| hit.get().score)
         .collect();
-    let mut object: Map<String, Value> = serde_json::from_str(result.text())?;
-    let shown = object["results"].as_array().map_or(0, Vec::len);
-    object.insert("scores".into(), json!(scores[..shown.min(scores.len())]));
-    Ok(Value::Object(object).to_string())
+    let mut page = read_answer(result.text())?;
+    let shown = page["results"].as_array().map_or(0, Vec::len);
+    page["scores"] = json!(scores[..shown.min(scores.len())]);
+    Ok((page.to_string(), false))
 }
 
 fn show(args: &SearchArgs, loaded: &Opened, query: &str, several: bool) -> anyhow::Result<()> {
@@ -143,7 +161,7 @@ fn show(args: &SearchArgs, loaded: &Opened, query: &str, several: bool) -> anyho
     for (rank, hit) in page.hits.iter().enumerate() {
         show_hit(args, loaded, rank + 1, hit)?;
     }
-    super::output::stderr_line(&format!(
+    stderr_line(&format!(
         "{} of {} operations in {:.3} ms",
         page.hits.len(),
         page.total,
@@ -165,7 +183,7 @@ fn show_hit(
         return Ok(line(&printable(&serde_json::to_string_pretty(&object)?))?);
     }
     let card = loaded.reader().card(document)?;
-    let card: Value = serde_json::from_slice(card.json())?;
+    let card = read_answer(std::str::from_utf8(card.json())?)?;
     let text =
         |member: &str| printable(card[member].as_str().unwrap_or_default()).replace('\n', " ");
     let score = if args.scores {
@@ -215,13 +233,17 @@ pub(super) fn explain(args: &ExplainArgs) -> anyhow::Result<Ended> {
         };
         let page = search::run(reader, &view, query)?;
         let Some(best) = page.hits.first() else {
-            line("nothing matches the query")?;
+            stderr_line("sezzlee: nothing matches the query");
             return Ok(Ended::No);
         };
         String::from_utf8_lossy(reader.card(best.get().document)?.name()).into_owned()
     };
     let Some(explained) = search::explain(reader, &view, &args.query, &name)? else {
-        bail!("no operation is named `{name}`; find its exact name with `sezzlee search`");
+        stderr_line(&format!(
+            "sezzlee: no operation is named `{}`; find its exact name with `sezzlee search`",
+            printable(&name)
+        ));
+        return Ok(Ended::No);
     };
     let explained = explained.get();
     if args.json {

@@ -41,8 +41,11 @@ pub(super) struct ServeArgs {
 }
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Ended> {
+    check_settings(args)?;
     let runtime = runtime()?;
     runtime.block_on(async {
+        // Caught from here on: one that comes while the sources are read is a reload after them.
+        let hangups = server::Hangups::new().context("cannot catch SIGHUP")?;
         let loaded = load(args).await?;
         tracing::info!(operations = loaded.reader.len(), "the catalogue is ready");
         let generations = Arc::new(Generations::new(loaded.reader));
@@ -53,11 +56,15 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Ended> {
             &args.calls,
             args.source.base_url.as_ref(),
         )?;
-        let reloads = tokio::spawn(reload_on_hangup(args.clone_for_reload(), generations));
+        let reloads = reload_on_hangup(hangups, args.clone_for_reload(), generations);
+        let reloads = tokio::spawn(reloads);
         let ended = if args.stdio {
+            gateway.catch_stops()?;
             gateway.serve_stdio().await
         } else {
             let bound = gateway.bind()?;
+            // Whoever reads that it serves may tell it to stop.
+            gateway.catch_stops()?;
             stderr_line(&format!("gateway: http://{}{}", bound.addr(), mcp::PATH));
             gateway.serve(bound).await
         };
@@ -69,6 +76,16 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Ended> {
         std::process::exit(0);
     }
     Ok(Ended::Well)
+}
+
+/// Refuses what the flags say before the sources are read, which may take long.
+fn check_settings(args: &ServeArgs) -> anyhow::Result<()> {
+    let answers = args.answers.settings()?;
+    args.calls.client(args.source.base_url.as_ref())?;
+    args.calls.invoker(answers.budget)?;
+    args.listen.protocol()?;
+    args.listen.server()?;
+    Ok(())
 }
 
 /// A runtime for serving.
@@ -106,18 +123,11 @@ async fn read(args: ReloadArgs) -> anyhow::Result<Loaded> {
 }
 
 /// Reads the sources again at every SIGHUP. What fails changes nothing and is told to the log.
-async fn reload_on_hangup(args: ReloadArgs, generations: Arc<Generations>) {
-    let mut hangups = match server::Hangups::new() {
-        Ok(hangups) => hangups,
-        Err(error) => {
-            let error: &(dyn std::error::Error + 'static) = &error;
-            tracing::warn!(
-                error,
-                "SIGHUP cannot be caught: the catalogue will not be reloaded"
-            );
-            return;
-        }
-    };
+async fn reload_on_hangup(
+    mut hangups: server::Hangups,
+    args: ReloadArgs,
+    generations: Arc<Generations>,
+) {
     loop {
         hangups.next().await;
         let again = ReloadArgs {
@@ -169,9 +179,13 @@ impl Gateway {
         Ok(server::bind(self.server.clone())?)
     }
 
+    /// From here on a signal says stop; must be called inside the runtime.
+    pub(super) fn catch_stops(&self) -> anyhow::Result<()> {
+        server::stop_on_signals(self.stopper.clone()).context("cannot catch signals")
+    }
+
     /// Serves HTTP until a signal says stop.
     pub(super) async fn serve(&self, bound: server::Bound) -> anyhow::Result<()> {
-        server::stop_on_signals(self.stopper.clone()).context("cannot catch signals")?;
         let stop = self.stopper.listener();
         let routes = mcp::router(mcp::PATH, Arc::clone(&self.dispatcher), stop.clone());
         // A generation serves before the socket is bound.
@@ -183,7 +197,6 @@ impl Gateway {
     }
 
     async fn serve_stdio(&self) -> anyhow::Result<()> {
-        server::stop_on_signals(self.stopper.clone()).context("cannot catch signals")?;
         let served = mcp::serve_stdio(
             Arc::clone(&self.dispatcher),
             Caller::anonymous(),

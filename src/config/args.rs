@@ -39,12 +39,27 @@ pub struct SourceArgs {
     #[arg(value_name = "SOURCE", required = true)]
     pub sources: Vec<String>,
     /// Send calls to this URL instead of the servers the documents name; its host may be private.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = base_url)]
     pub base_url: Option<Url>,
     /// Whether names start with their document's key. Left out: `never` for exactly one file or URL,
     /// `always` otherwise.
     #[arg(long, value_enum, value_name = "WHEN")]
     pub prefix: Option<NamePrefix>,
+}
+
+/// A URL that calls can be sent to. What would silently be left out of it is refused.
+fn base_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| error.to_string())?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err("it must be an http or https URL with a host".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("it must not hold a user name or password".to_owned());
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("it must end with its path, without `?` and `#`".to_owned());
+    }
+    Ok(url)
 }
 
 /// When derived names start with their document's key.

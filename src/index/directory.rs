@@ -19,6 +19,8 @@ use crate::json::sha256_hex;
 pub(super) const DEFINITIONS_FILE: &str = "definitions";
 /// The card file: name and card.
 pub(super) const CARDS_FILE: &str = "cards";
+/// What stands for the engine's own files where it does not say which one is damaged.
+const SEGMENT: &str = "the segment";
 const CURRENT_FILE: &str = "CURRENT";
 const LOCK_FILE: &str = "LOCK";
 pub(super) const BUILD_PREFIX: &str = ".build-";
@@ -243,7 +245,10 @@ pub(super) fn open_generation(path: &Path) -> Result<Reader, IndexError> {
             Err(error) => return Err(IndexError::damaged(&entry.name, error.to_string())),
         }
     }
-    Reader::open(open_directory(path)?)
+    let directory = open_directory(path)?;
+    // The engine trusts its files: numbers of a damaged one can make it panic while it opens them.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Reader::open(directory)))
+        .unwrap_or_else(|_| Err(IndexError::damaged(SEGMENT, "the engine cannot open it")))
 }
 
 /// Checks every byte of the current generation against its checksums; answers how many bytes.

@@ -303,7 +303,15 @@ fn collect_tags(
             .read_block_postings_from_terminfo(info, IndexRecordOption::Basic)?;
         while !list.docs().is_empty() {
             for &document in list.docs() {
-                seen[audiences[document as usize] as usize] = true;
+                // Numbers of a damaged file may lead anywhere.
+                let audience = audiences.get(document as usize).copied();
+                let mark = audience.and_then(|audience| seen.get_mut(audience as usize));
+                *mark.ok_or_else(|| {
+                    std::io::Error::new(
+                        std::io::ErrorKind::InvalidData,
+                        "the tags name an operation that is not there",
+                    )
+                })? = true;
             }
             list.advance();
         }

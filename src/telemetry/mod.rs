@@ -49,5 +49,17 @@ pub fn set_up(level: LevelFilter, form: Form) -> Result<(), SetupError> {
     tracing_subscriber::registry()
         .with(lines.with_filter(filter))
         .try_init()?;
+    tell_panics();
     Ok(())
+}
+
+/// A panic is told like any other fault: one line with its place. What it says may hold a text of a caller
+/// or of a backend, so it is told only when debug lines are asked for.
+fn tell_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string);
+        let place = place.unwrap_or_default();
+        tracing::error!(place, "a fault inside: please report it with this place");
+        tracing::debug!(said = panic.payload_as_str(), "what the fault said");
+    }));
 }

@@ -27,10 +27,16 @@ impl<'a> Arguments<'a> {
         if strangers.is_empty() {
             return Ok(Self { tool, values });
         }
+        // The commonest slip: the operation's arguments beside the meta-tool's.
+        let inside = if known.contains(&"arguments") {
+            "; the operation's own arguments go inside `arguments`"
+        } else {
+            ""
+        };
         Err(ErrorEnvelope::new(
             Code::UnknownArgument,
             format!(
-                "{tool} has no argument {}; it has {}",
+                "{tool} has no argument {}; it has {}{inside}",
                 listed(&strangers),
                 listed(known)
             ),

@@ -9,9 +9,9 @@ use super::meta_tools::Fault;
 use super::published::INVOKE_TOOL;
 use super::{Generation, Settings};
 use crate::access::View;
-use crate::catalog::Operation;
+use crate::catalog::{Operation, RequestTemplate};
 use crate::contract::{Code, Envelope, ErrorEnvelope, ToolResult, emit};
-use crate::invoke::{Invoker, Outcome, compose_checked};
+use crate::invoke::{self, Invoker, Outcome, compose_checked};
 use crate::json::kind;
 
 /// Levels a JSON text in `arguments` may nest; the same as a message's.
@@ -29,9 +29,13 @@ impl Request {
         let arguments = Arguments::new(INVOKE_TOOL, &["name", "arguments", "version"], values)?;
         let name = arguments.required_string("name")?.to_owned();
         let version = arguments.string("version")?.map(str::to_owned);
-        let sent = arguments
-            .sent("arguments")
-            .ok_or_else(|| arguments.missing("arguments"))?;
+        let sent = arguments.sent("arguments").ok_or_else(|| {
+            ErrorEnvelope::new(
+                Code::UnknownArgument,
+                "invoke_tool needs `arguments`, which is missing: an object whose keys are the properties of \
+                 the operation's input schema, {} when there are none",
+            )
+        })?;
         Ok(Self {
             name,
             arguments: sent.clone(),
@@ -69,17 +73,9 @@ impl Request {
         invoker: &Invoker,
         settings: &Settings,
     ) -> Result<ToolResult, Fault> {
-        let template = operation.template.as_ref().ok_or_else(|| {
-            Fault::Refused(ErrorEnvelope::new(
-                Code::NotInvocable,
-                "this operation can be found and read, but the catalogue does not say how to call it",
-            ))
-        })?;
-        let arguments = self.object()?;
         let input_schema = &operation.definition.input_schema;
-        let request = compose_checked(template, input_schema, &arguments)
-            .map_err(|error| Fault::Refused(ErrorEnvelope::from(&error)))?;
-        let outcome = invoker.call(template, request).await;
+        let request = self.compose(operation)?;
+        let outcome = invoker.call(template(operation)?, request).await;
         let envelope = match &outcome {
             Outcome::Answer(answer) => Envelope::Answer {
                 answer,
@@ -93,6 +89,14 @@ impl Request {
             Outcome::Failed(failure) => Envelope::Error(ErrorEnvelope::from(failure)),
         };
         Ok(emit(&envelope, settings.budget))
+    }
+
+    /// Composes the request and sends nothing.
+    pub(super) fn compose(&self, operation: &Operation) -> Result<invoke::Request, Fault> {
+        let template = template(operation)?;
+        let arguments = self.object()?;
+        compose_checked(template, &operation.definition.input_schema, &arguments)
+            .map_err(|error| Fault::Refused(ErrorEnvelope::from(&error)))
     }
 
     /// The operation's arguments: null is `{}`, a string that holds a JSON object is that object.
@@ -115,6 +119,16 @@ impl Request {
             other => Err(not_an_object(kind(other))),
         }
     }
+}
+
+/// How the operation is called, where the catalogue says so.
+fn template(operation: &Operation) -> Result<&RequestTemplate, Fault> {
+    operation.template.as_ref().ok_or_else(|| {
+        Fault::Refused(ErrorEnvelope::new(
+            Code::NotInvocable,
+            "this operation can be found and read, but the catalogue does not say how to call it",
+        ))
+    })
 }
 
 fn not_an_object(arrived: &str) -> Fault {

@@ -17,7 +17,7 @@ use super::{invoke_tool, load_tool, search_tools};
 use crate::access::{Caller, OnUnknown, View};
 use crate::contract::{Budget, Envelope, ErrorEnvelope, ToolResult, emit};
 use crate::index::IndexError;
-use crate::invoke::Invoker;
+use crate::invoke::{self, Invoker};
 
 /// A search that has waited this long for its turn is refused: its agent does better to come back than to hold
 /// a request, and whoever waits behind it is served sooner.
@@ -136,6 +136,26 @@ impl MetaTools {
         };
         let outcome = AssertUnwindSafe(call).catch_unwind().await;
         self.settle(outcome)
+    }
+
+    /// The request that `invoke_tool` would send, after the same checks; nothing is sent.
+    pub fn compose(
+        &self,
+        caller: &Caller,
+        arguments: &Map<String, Value>,
+    ) -> Result<invoke::Request, ToolResult> {
+        let composed = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            let request = invoke_tool::Request::read(arguments).map_err(Fault::Refused)?;
+            let generation = self.0.generations.current();
+            let view = self.view(&generation, caller);
+            let operation = request.operation(&generation, &view)?;
+            request.compose(&operation)
+        }));
+        match composed {
+            Ok(Ok(request)) => Ok(request),
+            Ok(Err(fault)) => Err(self.settle(Ok(Err(fault)))),
+            Err(panic) => Err(self.settle(Err(panic))),
+        }
     }
 
     fn view(&self, generation: &Generation, caller: &Caller) -> View {

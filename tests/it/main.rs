@@ -30,3 +30,8 @@ mod naive;
 mod published;
 mod readme;
 mod rust_text;
+mod tools;
+mod tools_codes;
+mod tools_generations;
+mod tools_harness;
+mod tools_invoke;
