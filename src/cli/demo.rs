@@ -7,8 +7,9 @@ use url::Url;
 
 use super::Ended;
 use super::catalogue;
+use super::gateway::Gateway;
 use super::output::line;
-use super::serve::{Gateway, runtime};
+use super::serve::runtime;
 use crate::config::{AnswerArgs, CallArgs, ListenArgs, SourceArgs};
 use crate::demo;
 use crate::mcp;

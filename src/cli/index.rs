@@ -7,8 +7,9 @@ use clap::Args;
 use serde_json::json;
 
 use super::Ended;
-use super::catalogue;
+use super::interrupt::Guard;
 use super::output::{grouped, line, sized};
+use super::supply::build_on_disk;
 use crate::config::SourceArgs;
 use crate::index;
 
@@ -20,6 +21,9 @@ pub(super) struct IndexArgs {
     /// The directory; a generation that is already there serves until the new one is complete.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Build although the index that is there was made from the same sources.
+    #[arg(long)]
+    rebuild: bool,
     /// Print the figures as one JSON object.
     #[arg(long)]
     json: bool,
@@ -27,7 +31,8 @@ pub(super) struct IndexArgs {
 
 pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
     let started = Instant::now();
-    let loaded = catalogue::build_on_disk(&args.source, &args.out)?;
+    let guard = Guard::over_build_in(&args.out)?;
+    let loaded = guard.settle(build_on_disk(&args.source, &args.out, args.rebuild))?;
     let seconds = started.elapsed().as_secs_f64();
     let operations = u64::from(loaded.reader.len());
     let rate = operations as f64 / seconds.max(f64::EPSILON);
@@ -35,9 +40,16 @@ pub(super) fn run(args: &IndexArgs) -> anyhow::Result<Ended> {
     if args.json {
         let figures = json!({
             "operations": operations, "bytes": loaded.bytes, "words": loaded.words,
-            "seconds": seconds, "revision": revision,
+            "seconds": seconds, "revision": revision, "reused": loaded.is_reused,
         });
         line(&figures.to_string())?;
+    } else if loaded.is_reused {
+        line(&format!(
+            "{} operations, {}, revision {revision}: the sources are what they were, so nothing was built \
+             (--rebuild builds anyway)",
+            grouped(operations),
+            sized(loaded.bytes)
+        ))?;
     } else {
         line(&format!(
             "{} operations, {} words, {} in {seconds:.1} s ({rate:.0} operations a second), revision {revision}",

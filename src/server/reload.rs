@@ -349,13 +349,13 @@ mod tests {
     /// Two that never overlap, whoever asks: the first that is running, and one for all who asked meanwhile.
     #[tokio::test]
     async fn requests_during_a_reload_share_the_next() {
-        let (begin, begun) = mpsc::channel();
+        let (tell, begun) = mpsc::channel();
         let (release, released) = mpsc::channel::<()>();
         let released = Mutex::new(released);
         let running = AtomicUsize::new(0);
         let reloader = Reloader::new(generations(), move || {
             assert_eq!(running.fetch_add(1, Ordering::SeqCst), 0, "two at once");
-            begin.send(()).unwrap();
+            tell.send(()).unwrap();
             released.lock().unwrap().recv().unwrap();
             running.fetch_sub(1, Ordering::SeqCst);
             Ok(None)

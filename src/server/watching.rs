@@ -105,8 +105,8 @@ async fn listen(watched: &Arc<Watched>, wake: &Arc<Notify>) -> Option<Recommende
                 waking.notify_one();
             }
         };
-        let mut watcher = match notify::recommended_watcher(on_event) {
-            Ok(watcher) => watcher,
+        let mut events = match notify::recommended_watcher(on_event) {
+            Ok(events) => events,
             Err(error) => {
                 tracing::warn!(%error, "no events of the file system: sources are looked at every 30 s");
                 return None;
@@ -118,14 +118,14 @@ async fn listen(watched: &Arc<Watched>, wake: &Arc<Notify>) -> Option<Recommende
             } else {
                 RecursiveMode::NonRecursive
             };
-            if let Err(error) = watcher.watch(&place.path, mode) {
+            if let Err(error) = events.watch(&place.path, mode) {
                 let path = place.path.display();
                 tracing::warn!(%error, %path, "no events of this directory: it is looked at every 30 s");
             }
         }
         // What happened between the last look and now.
         wake.notify_one();
-        Some(watcher)
+        Some(events)
     });
     listening.await.ok().flatten()
 }

@@ -176,13 +176,13 @@ mod tests {
     async fn nobody_waits_for_ever() {
         let ranking = Arc::new(Ranking::new(1, Duration::from_millis(20)));
         let (release, released) = mpsc::channel::<()>();
-        let (begin, begun) = oneshot::channel();
+        let (tell, begun) = oneshot::channel();
         let held = {
             let ranking = Arc::clone(&ranking);
             tokio::spawn(async move {
                 ranking
                     .run(move || {
-                        begin.send(()).unwrap();
+                        tell.send(()).unwrap();
                         released.recv().unwrap();
                     })
                     .await
@@ -190,13 +190,13 @@ mod tests {
         };
         begun.await.unwrap();
         assert_eq!(ranking.run(|| ()).await, Err(Overloaded));
-        let (run, ran) = mpsc::channel();
-        let gone = ranking.run(move || run.send(()).unwrap());
+        let (tell, told) = mpsc::channel();
+        let gone = ranking.run(move || tell.send(()).unwrap());
         assert!(timeout(Duration::from_millis(1), gone).await.is_err());
         release.send(()).unwrap();
         assert_eq!(held.await.unwrap(), Ok(Some(())));
         assert_eq!(ranking.run(|| 7).await, Ok(Some(7)));
-        assert!(ran.try_recv().is_err());
+        assert!(told.try_recv().is_err());
     }
 
     /// As many at once as there are threads, each of which waits for all the others.
