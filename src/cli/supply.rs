@@ -4,7 +4,7 @@
 //! replace a catalogue that serves. Must never switch to a generation that was read from moving sources.
 
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -59,6 +59,8 @@ pub(super) struct Supply {
     source: SourceArgs,
     /// Where the index is kept; in memory otherwise.
     index: Option<PathBuf>,
+    /// The index directory that is the source, once it was opened: it stays one, whatever happens to it.
+    opened: OnceLock<PathBuf>,
     /// What was read last.
     known: Mutex<Option<Fingerprint>>,
 }
@@ -77,6 +79,7 @@ impl Supply {
         Self {
             source: source.clone(),
             index: index.map(Path::to_owned),
+            opened: OnceLock::new(),
             known: Mutex::default(),
         }
     }
@@ -92,15 +95,18 @@ impl Supply {
             );
         }
         match directory {
-            Some(directory) => Ok(Loaded::opened(index::open_current(&directory)?)),
+            Some(directory) => {
+                let directory = self.opened.get_or_init(|| directory);
+                Ok(Loaded::opened(index::open_current(directory)?))
+            }
             None => self.load(Purpose::First),
         }
     }
 
     /// The next generation, or `None` when the sources are what they were.
     pub(super) fn again(&self) -> anyhow::Result<Option<Loaded>> {
-        if let Some(directory) = index_directory(&self.source)? {
-            return Ok(Some(Loaded::opened(index::open_current(&directory)?)));
+        if let Some(directory) = self.opened.get() {
+            return Ok(Some(Loaded::opened(index::open_current(directory)?)));
         }
         let loader = SourceLoader::new(&self.source)?;
         let known = self.known().clone();

@@ -202,7 +202,6 @@ impl Reloader {
                 at: clock::now(),
                 seconds: began.elapsed().as_secs_f64(),
             };
-            self.tell(&finished);
             let is_done = {
                 let mut queue = self.queue();
                 queue.is_running = queue.requested > upto;
@@ -210,8 +209,10 @@ impl Reloader {
             };
             self.0.finished.send_replace(Answered {
                 upto,
-                last: Some(finished),
+                last: Some(finished.clone()),
             });
+            // Whoever reads the log and asks for the status is told the same.
+            self.tell(&finished);
             if is_done {
                 return;
             }

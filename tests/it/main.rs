@@ -29,6 +29,8 @@ mod mcp_wire;
 mod naive;
 mod published;
 mod readme;
+mod reload;
+mod reload_process;
 mod rust_text;
 mod tools;
 mod tools_codes;
