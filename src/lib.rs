@@ -10,6 +10,8 @@ pub mod http;
 
 pub mod catalog;
 
+pub mod synthetic;
+
 pub mod index;
 
 pub mod access;

@@ -114,9 +114,19 @@ impl BuildDirectory {
             .ok()
             .map(|current| current.generation);
         let staged = self.out.join(format!("{CURRENT_FILE}.new"));
-        write_durably(&staged, format!("{name} {digest}\n").as_bytes())?;
-        let current = self.out.join(CURRENT_FILE);
-        fs::rename(&staged, &current).map_err(IndexError::file("rename", &staged))?;
+        let switched =
+            write_durably(&staged, format!("{name} {digest}\n").as_bytes()).and_then(|()| {
+                let current = self.out.join(CURRENT_FILE);
+                fs::rename(&staged, &current).map_err(IndexError::file("rename", &staged))
+            });
+        if let Err(error) = switched {
+            // Nothing names it. On a full disk it must not stay until the next build; what cannot be removed
+            // now does.
+            if previous.as_ref() != Some(&name) {
+                let _ = fs::remove_dir_all(&generation);
+            }
+            return Err(error);
+        }
         sync_directory(&self.out)?;
         // The one before stays for a reader that has just read its name; files that are open live on.
         remove_entries(&self.out, |entry| {

@@ -16,12 +16,13 @@ use std::path::{Path, PathBuf};
 use crate::rust_text::{self, Token};
 
 /// Every room, in order: each may use those before it.
-const ROOMS: [&str; 17] = [
+const ROOMS: [&str; 18] = [
     "json",
     "text",
     "clock",
     "http",
     "catalog",
+    "synthetic",
     "index",
     "access",
     "search",

@@ -401,3 +401,20 @@ fn provenance_belongs_to_one_generation() {
     index::write_sources(&index_directory, &second.reader, &fingerprint).unwrap();
     assert_eq!(index::read_sources(&index_directory), Some(fingerprint));
 }
+
+/// The last step of a build fails: nothing names the new generation, so it does not stay.
+#[test]
+fn a_generation_that_cannot_become_current_does_not_stay() {
+    let out = tempfile::tempdir().unwrap();
+    build(out.path(), &shop(3));
+    let serving = index::current(out.path()).unwrap();
+    fs::create_dir(out.path().join("CURRENT.new")).unwrap();
+    let mut builder = Builder::on_disk(out.path(), BuildOptions::default()).unwrap();
+    builder.push(&shop(1)[0]).unwrap();
+    assert!(matches!(builder.finish(), Err(IndexError::File { .. })));
+    fs::remove_dir(out.path().join("CURRENT.new")).unwrap();
+    assert_eq!(index::current(out.path()).unwrap(), serving);
+    assert_eq!(fs::read_dir(out.path()).unwrap().count(), 3);
+    build(out.path(), &shop(4));
+    assert_eq!(index::open_current(out.path()).unwrap().len(), 4);
+}
