@@ -96,6 +96,7 @@ pub fn read(
         loader,
         sink,
         pool: rayon::ThreadPoolBuilder::new()
+            .num_threads(options.threads.unwrap_or(0))
             .stack_size(STACK_BYTES)
             .thread_name(|number| format!("catalog-{number}"))
             .build()?,

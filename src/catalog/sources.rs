@@ -90,7 +90,7 @@ pub(crate) fn expand(sources: &[String]) -> Expanded {
     }
 }
 
-fn as_url(source: &str) -> Option<Result<Url, url::ParseError>> {
+pub(super) fn as_url(source: &str) -> Option<Result<Url, url::ParseError>> {
     let (scheme, _) = source.split_once("://")?;
     matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https").then(|| Url::parse(source))
 }
@@ -200,10 +200,7 @@ impl Expansion {
     }
 
     fn glob(&mut self, source: &str) {
-        // The directory before the first segment that holds a special character.
-        let special = source.find(['*', '?', '[', '{']).unwrap_or(0);
-        let start = source[..special].rfind('/').map_or(0, |slash| slash + 1);
-        let (below, pattern) = source.split_at(start);
+        let (below, pattern) = glob_parts(source);
         let matcher = match matcher(pattern) {
             Ok(matcher) => matcher,
             Err(message) => return self.fault(source, message),
@@ -221,6 +218,21 @@ impl Expansion {
             );
         }
     }
+}
+
+/// A pattern in two: the directory before the first segment that holds a special character, and the rest.
+fn glob_parts(source: &str) -> (&str, &str) {
+    let special = source.find(['*', '?', '[', '{']).unwrap_or(0);
+    let start = source[..special].rfind('/').map_or(0, |slash| slash + 1);
+    source.split_at(start)
+}
+
+/// The directory below which a pattern looks; `None` when the source is no pattern.
+pub(super) fn glob_root(source: &str) -> Option<PathBuf> {
+    source.contains(['*', '?', '[', '{']).then(|| {
+        let (below, _) = glob_parts(source);
+        PathBuf::from(if below.is_empty() { "." } else { below })
+    })
 }
 
 fn matcher(pattern: &str) -> Result<GlobMatcher, String> {

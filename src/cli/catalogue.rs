@@ -1,4 +1,4 @@
-//! From the sources on a command line to an open generation.
+//! The sources of a command line: how they are opened, what is told of them, and an open generation of them.
 
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 
 use super::finding::{self, sentence};
 use super::progress::Progress;
+use super::supply::{Loaded, Supply};
 use crate::access::{Caller, OnUnknown, View};
 use crate::catalog::{
     self, FileLoader, LoadError, Loader, Operation, Prefix, ReadOptions, Report, Severity, Sink,
@@ -17,7 +18,7 @@ use crate::catalog::{
 };
 use crate::config::{AnswerArgs, CallArgs, NamePrefix, SourceArgs};
 use crate::http::{self, AllowedHosts, Client};
-use crate::index::{self, BuildOptions, Builder, Built, IndexError, Reader};
+use crate::index::{self, BuildOptions, Builder, IndexError, Reader};
 use crate::tools::{Generation, Generations, MetaTools};
 
 /// A document that is fetched must be there within this.
@@ -28,48 +29,6 @@ const FETCH_BYTES_MAX: u64 = 1 << 30;
 
 /// At most this many findings are told one by one when a catalogue is opened; `check` lists them all.
 const TOLD_MAX: usize = 20;
-
-/// An open generation, with what building it came to.
-pub(super) struct Loaded {
-    pub(super) reader: Reader,
-    /// Bytes on disk; 0 in memory.
-    pub(super) bytes: u64,
-    /// Distinct words; 0 when the generation was opened and not built.
-    pub(super) words: usize,
-}
-
-impl From<Built> for Loaded {
-    fn from(built: Built) -> Self {
-        Self {
-            reader: built.reader,
-            bytes: built.bytes,
-            words: built.words,
-        }
-    }
-}
-
-/// The generation of some sources: an index directory is opened, anything else is read, into memory or into
-/// the index directory that is given.
-pub(super) fn load(source: &SourceArgs, index: Option<&Path>) -> anyhow::Result<Loaded> {
-    if let Some(directory) = index_directory(source)? {
-        if index.is_some() || source.base_url.is_some() || source.prefix.is_some() {
-            bail!(
-                "`{}` is an index: --index, --base-url and --prefix belong to the command that builds it",
-                directory.display()
-            );
-        }
-        return Ok(Loaded {
-            reader: open_index(&directory)?,
-            bytes: 0,
-            words: 0,
-        });
-    }
-    let builder = match index {
-        Some(out) => Builder::on_disk(out, BuildOptions::default())?,
-        None => Builder::in_memory(BuildOptions::default()),
-    };
-    build(source, builder)
-}
 
 /// Opens an index directory, or says what to do about it.
 pub(super) fn open_index(directory: &Path) -> anyhow::Result<Reader> {
@@ -89,20 +48,12 @@ pub(super) fn open_index(directory: &Path) -> anyhow::Result<Reader> {
 
 /// The generation of some sources, in memory or as it lies there, for a command that answers and ends.
 pub(super) fn open(source: &SourceArgs) -> anyhow::Result<Opened> {
-    let loaded = load(source, None)?;
+    let loaded = Supply::new(source, None).first()?;
     let generations = Arc::new(Generations::new(loaded.reader));
     Ok(Opened {
         generation: generations.current(),
         generations,
     })
-}
-
-/// Builds an index directory.
-pub(super) fn build_on_disk(source: &SourceArgs, out: &Path) -> anyhow::Result<Loaded> {
-    if let Some(directory) = index_directory(source)? {
-        bail!("`{}` is an index already", directory.display());
-    }
-    build(source, Builder::on_disk(out, BuildOptions::default())?)
 }
 
 /// A generation in memory of one document that is a text of the program.
@@ -139,17 +90,8 @@ pub(super) fn read_only(source: &SourceArgs) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-fn build(source: &SourceArgs, mut builder: Builder) -> anyhow::Result<Loaded> {
-    let mut progress = Progress::over(&mut builder);
-    let loader = SourceLoader::new(source)?;
-    let report = catalog::read(&source.sources, &options(source), &loader, &mut progress)?;
-    progress.finish();
-    accept(&report)?;
-    Ok(builder.finish()?.into())
-}
-
 /// The one source that is an index directory, if that is what there is; beside others it is refused.
-fn index_directory(source: &SourceArgs) -> anyhow::Result<Option<PathBuf>> {
+pub(super) fn index_directory(source: &SourceArgs) -> anyhow::Result<Option<PathBuf>> {
     let mut paths = source.sources.iter().map(PathBuf::from);
     let found = paths.find(|path| path.join("CURRENT").is_file());
     if let (Some(directory), true) = (&found, source.sources.len() > 1) {
@@ -161,7 +103,7 @@ fn index_directory(source: &SourceArgs) -> anyhow::Result<Option<PathBuf>> {
     Ok(found)
 }
 
-fn options(source: &SourceArgs) -> ReadOptions {
+pub(super) fn options(source: &SourceArgs) -> ReadOptions {
     ReadOptions {
         base_url: source.base_url.clone(),
         prefix: match source.prefix {
@@ -169,12 +111,13 @@ fn options(source: &SourceArgs) -> ReadOptions {
             Some(NamePrefix::Always) => Prefix::Always,
             Some(NamePrefix::Never) => Prefix::Never,
         },
+        threads: source.build.threads(),
         ..ReadOptions::default()
     }
 }
 
 /// Tells what was found, and refuses a catalogue that must not serve.
-fn accept(report: &Report) -> anyhow::Result<()> {
+pub(super) fn accept(report: &Report) -> anyhow::Result<()> {
     if report.is_fatal() {
         let fatal = report
             .diagnostics
@@ -233,7 +176,7 @@ impl Opened {
     /// The meta-tools of a command that calls no backend.
     pub(super) fn tools(&self, answers: &AnswerArgs) -> anyhow::Result<MetaTools> {
         let calls = CallArgs::default();
-        super::serve::meta_tools(&self.generations, answers, &calls, None)
+        super::gateway::meta_tools(&self.generations, answers, &calls, None)
     }
 
     /// The meta-tools of a command that calls backends.
@@ -243,7 +186,7 @@ impl Opened {
         calls: &CallArgs,
         source: &SourceArgs,
     ) -> anyhow::Result<MetaTools> {
-        super::serve::meta_tools(&self.generations, answers, calls, source.base_url.as_ref())
+        super::gateway::meta_tools(&self.generations, answers, calls, source.base_url.as_ref())
     }
 
     /// A view that hides nothing anonymous callers are shown by default.
@@ -275,13 +218,13 @@ impl Sink for Counter {
 }
 
 /// Files from disk, URLs through the one outbound client.
-struct SourceLoader {
+pub(super) struct SourceLoader {
     /// There only when a source is a URL.
     fetcher: Option<(Runtime, Client)>,
 }
 
 impl SourceLoader {
-    fn new(source: &SourceArgs) -> anyhow::Result<Self> {
+    pub(super) fn new(source: &SourceArgs) -> anyhow::Result<Self> {
         let urls = source
             .sources
             .iter()

@@ -7,8 +7,9 @@ use url::Url;
 
 use super::Ended;
 use super::catalogue;
+use super::gateway::Gateway;
 use super::output::line;
-use super::serve::{Gateway, runtime};
+use super::serve::runtime;
 use crate::config::{AnswerArgs, CallArgs, ListenArgs, SourceArgs};
 use crate::demo;
 use crate::mcp;
@@ -39,6 +40,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Ended> {
             sources: Vec::new(),
             base_url: Some(base_url),
             prefix: None,
+            build: crate::config::BuildArgs::default(),
         };
         let loaded = catalogue::load_text("shop", demo::DOCUMENT, &source)?;
         let operations = loaded.reader.len();

@@ -7,13 +7,16 @@ mod catalogue;
 mod check;
 mod demo;
 mod finding;
+mod gateway;
 mod index;
+mod interrupt;
 mod invoke;
 mod load;
 mod output;
 mod progress;
 mod search;
 mod serve;
+mod supply;
 mod synthesize;
 
 use std::panic::AssertUnwindSafe;

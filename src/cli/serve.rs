@@ -1,27 +1,28 @@
-//! `sezzlee serve`: the gateway over HTTP or stdio, with reload.
+//! `sezzlee serve`: the gateway over HTTP or stdio, with everything that makes it read its sources again.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
-use url::Url;
+use tokio::task::{JoinSet, spawn_blocking};
 
 use super::Ended;
-use super::catalogue::{self, Loaded};
+use super::gateway::Gateway;
+use super::interrupt::Guard;
 use super::output::stderr_line;
-use crate::access::Caller;
-use crate::config::{AnswerArgs, CallArgs, ListenArgs, SourceArgs};
-use crate::invoke::Invoker;
-use crate::mcp::{self, Dispatcher, Stopper};
-use crate::server;
-use crate::tools::{Generations, MetaTools};
+use super::supply::Supply;
+use crate::config::{AdminArgs, AnswerArgs, CallArgs, ListenArgs, SourceArgs};
+use crate::server::{self, Reloader, Trigger, Watched};
+use crate::tools::Generations;
+use crate::{index, mcp};
 
 /// Serve a catalogue.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "SIGHUP reads the sources again and swaps the new catalogue in; a broken one changes nothing. \
-                        SIGTERM finishes what is in flight and exits."
+    after_help = "SIGHUP, POST /admin/reload and, with --watch, a change of a source read the sources again and \
+                  swap the new catalogue in; a broken one changes nothing. SIGTERM finishes what is in flight \
+                  and exits."
 )]
 pub(super) struct ServeArgs {
     #[command(flatten)]
@@ -29,9 +30,14 @@ pub(super) struct ServeArgs {
     /// Speak MCP over stdin and stdout instead of HTTP.
     #[arg(long)]
     stdio: bool,
-    /// Keep the index in this directory instead of in memory.
+    /// Keep the index in this directory instead of in memory, and reuse it while its sources are the same.
     #[arg(long, value_name = "DIR")]
     index: Option<PathBuf>,
+    /// Reload when files change and then stay as they are for a second.
+    #[arg(long)]
+    watch: bool,
+    #[command(flatten)]
+    admin: AdminArgs,
     #[command(flatten)]
     listen: ListenArgs,
     #[command(flatten)]
@@ -43,38 +49,18 @@ pub(super) struct ServeArgs {
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Ended> {
     check_settings(args)?;
     let runtime = runtime()?;
-    runtime.block_on(async {
-        // Caught from here on: one that comes while the sources are read is a reload after them.
-        let hangups = server::Hangups::new().context("cannot catch SIGHUP")?;
-        let loaded = load(args).await?;
-        tracing::info!(operations = loaded.reader.len(), "the catalogue is ready");
-        let generations = Arc::new(Generations::new(loaded.reader));
-        let gateway = Gateway::new(
-            &generations,
-            &args.listen,
-            &args.answers,
-            &args.calls,
-            args.source.base_url.as_ref(),
-        )?;
-        let reloads = reload_on_hangup(hangups, args.clone_for_reload(), generations);
-        let reloads = tokio::spawn(reloads);
-        let ended = if args.stdio {
-            gateway.catch_stops()?;
-            gateway.serve_stdio().await
-        } else {
-            let bound = gateway.bind()?;
-            // Whoever reads that it serves may tell it to stop.
-            gateway.catch_stops()?;
-            stderr_line(&format!("gateway: http://{}{}", bound.addr(), mcp::PATH));
-            gateway.serve(bound).await
-        };
-        reloads.abort();
-        ended
-    })?;
+    let ended = runtime.block_on(serve(args));
+    if let Some(out) = &args.index {
+        // A reload may be building; whoever said stop does not wait for it.
+        index::abandon_build(out);
+    }
     if args.stdio {
+        ended?;
         // A thread of the runtime may still wait for a line that never comes; it must not hold the exit.
         std::process::exit(0);
     }
+    runtime.shutdown_background();
+    ended?;
     Ok(Ended::Well)
 }
 
@@ -85,6 +71,7 @@ fn check_settings(args: &ServeArgs) -> anyhow::Result<()> {
     args.calls.invoker(answers.budget)?;
     args.listen.protocol()?;
     args.listen.server()?;
+    args.admin.server()?;
     Ok(())
 }
 
@@ -96,128 +83,100 @@ pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
         .context("cannot start the runtime")
 }
 
-/// What a reload needs of the command line.
-struct ReloadArgs {
-    source: SourceArgs,
-    index: Option<PathBuf>,
-}
-
-impl ServeArgs {
-    fn clone_for_reload(&self) -> ReloadArgs {
-        ReloadArgs {
-            source: self.source.clone(),
-            index: self.index.clone(),
+async fn serve(args: &ServeArgs) -> anyhow::Result<()> {
+    // Caught from here on: one that comes while the sources are read is a reload after them.
+    let hangups = server::Hangups::new().context("cannot catch SIGHUP")?;
+    let guard = args
+        .index
+        .as_deref()
+        .map(Guard::over_build_in)
+        .transpose()?;
+    // What changes while the sources are read is a change, too.
+    let watched = args.watch.then(|| watched(&args.source));
+    let seen = watched.clone().map(|watched| watched.stamp());
+    let supply = Arc::new(Supply::new(&args.source, args.index.as_deref()));
+    let first = Arc::clone(&supply);
+    let loaded = spawn_blocking(move || first.first())
+        .await
+        .context("reading the sources stopped unexpectedly")
+        .flatten();
+    let loaded = match &guard {
+        Some(guard) => guard.settle(loaded),
+        None => loaded,
+    }?;
+    tracing::info!(
+        operations = loaded.reader.len(),
+        reused = loaded.is_reused,
+        "the catalogue is ready"
+    );
+    let generations = Arc::new(Generations::new(loaded.reader));
+    let reloader = Reloader::new(Arc::clone(&generations), move || match supply.again() {
+        Ok(loaded) => Ok(loaded.map(|loaded| loaded.reader)),
+        Err(error) => Err(format!("{error:#}")),
+    });
+    let gateway = Gateway::new(
+        &generations,
+        &args.listen,
+        &args.answers,
+        &args.calls,
+        args.source.base_url.as_ref(),
+    )?;
+    // Dropped at the end, which ends them.
+    let mut beside = JoinSet::new();
+    beside.spawn(reload_on_hangup(hangups, reloader.clone()));
+    if let (Some(watched), Some(seen)) = (watched, seen) {
+        beside.spawn(server::watch(watched, seen, reloader.clone()));
+    }
+    let bound = if args.stdio {
+        None
+    } else {
+        Some(gateway.bind()?)
+    };
+    // Whoever reads that it serves may tell it to stop.
+    gateway.catch_stops()?;
+    drop(guard);
+    serve_admin(args, &gateway, reloader, &mut beside)?;
+    match bound {
+        None => gateway.serve_stdio().await,
+        Some(bound) => {
+            stderr_line(&format!("gateway: http://{}{}", bound.addr(), mcp::PATH));
+            gateway.serve(bound).await
         }
     }
 }
 
-/// Reads the sources away from the reactor.
-async fn load(args: &ServeArgs) -> anyhow::Result<Loaded> {
-    read(args.clone_for_reload()).await
+/// What of the sources shows a change.
+fn watched(source: &SourceArgs) -> Watched {
+    match source.sources.as_slice() {
+        [one] if PathBuf::from(one).join("CURRENT").is_file() => Watched::Index(one.into()),
+        sources => Watched::Sources(sources.to_vec()),
+    }
 }
 
-async fn read(args: ReloadArgs) -> anyhow::Result<Loaded> {
-    tokio::task::spawn_blocking(move || catalogue::load(&args.source, args.index.as_deref()))
-        .await
-        .context("reading the sources stopped unexpectedly")?
+/// Serves the operator beside the gateway, where that was asked for.
+fn serve_admin(
+    args: &ServeArgs,
+    gateway: &Gateway,
+    reloader: Reloader,
+    beside: &mut JoinSet<()>,
+) -> anyhow::Result<()> {
+    let Some((settings, token)) = args.admin.server()? else {
+        return Ok(());
+    };
+    let bound = server::bind(settings)?;
+    stderr_line(&format!("admin: http://{}/admin", bound.addr()));
+    let stop = gateway.stop();
+    let routes = server::admin_routes(reloader, token, stop.clone());
+    beside.spawn(async move {
+        bound.serve(routes, || true, stop).await;
+    });
+    Ok(())
 }
 
-/// Reads the sources again at every SIGHUP. What fails changes nothing and is told to the log.
-async fn reload_on_hangup(
-    mut hangups: server::Hangups,
-    args: ReloadArgs,
-    generations: Arc<Generations>,
-) {
+/// Reloads at every SIGHUP.
+async fn reload_on_hangup(mut hangups: server::Hangups, reloader: Reloader) {
     loop {
         hangups.next().await;
-        let again = ReloadArgs {
-            source: args.source.clone(),
-            index: args.index.clone(),
-        };
-        match read(again).await {
-            Ok(loaded) => {
-                let operations = loaded.reader.len();
-                if let Some(generation) = generations.replace(loaded.reader) {
-                    tracing::info!(generation, operations, "reloaded");
-                } else {
-                    tracing::info!(operations, "reloaded; nothing changed");
-                }
-            }
-            Err(error) => tracing::error!(
-                error = format!("{error:#}"),
-                "the reload failed; the catalogue that serves is unchanged"
-            ),
-        }
+        reloader.request(Trigger::Hangup);
     }
-}
-
-/// A gateway with everything wired.
-pub(super) struct Gateway {
-    dispatcher: Arc<Dispatcher>,
-    server: server::Settings,
-    stopper: Stopper,
-}
-
-impl Gateway {
-    pub(super) fn new(
-        generations: &Arc<Generations>,
-        listen: &ListenArgs,
-        answers: &AnswerArgs,
-        calls: &CallArgs,
-        base_url: Option<&Url>,
-    ) -> anyhow::Result<Self> {
-        let tools = meta_tools(generations, answers, calls, base_url)?;
-        Ok(Self {
-            dispatcher: Arc::new(Dispatcher::new(Arc::new(tools), listen.protocol()?)),
-            server: listen.server()?,
-            stopper: Stopper::new(),
-        })
-    }
-
-    /// Takes the socket; must be called inside the runtime.
-    pub(super) fn bind(&self) -> anyhow::Result<server::Bound> {
-        Ok(server::bind(self.server.clone())?)
-    }
-
-    /// From here on a signal says stop; must be called inside the runtime.
-    pub(super) fn catch_stops(&self) -> anyhow::Result<()> {
-        server::stop_on_signals(self.stopper.clone()).context("cannot catch signals")
-    }
-
-    /// Serves HTTP until a signal says stop.
-    pub(super) async fn serve(&self, bound: server::Bound) -> anyhow::Result<()> {
-        let stop = self.stopper.listener();
-        let routes = mcp::router(mcp::PATH, Arc::clone(&self.dispatcher), stop.clone());
-        // A generation serves before the socket is bound.
-        let drained = bound.serve(routes, || true, stop).await;
-        if drained == server::Drained::CutOff {
-            tracing::warn!("calls in flight were cut off");
-        }
-        Ok(())
-    }
-
-    async fn serve_stdio(&self) -> anyhow::Result<()> {
-        let served = mcp::serve_stdio(
-            Arc::clone(&self.dispatcher),
-            Caller::anonymous(),
-            tokio::io::stdin(),
-            tokio::io::stdout(),
-            self.stopper.listener(),
-            self.server.drain_deadline,
-        );
-        Ok(served.await?)
-    }
-}
-
-/// The meta-tools over some generations, with a client of their own.
-pub(super) fn meta_tools(
-    generations: &Arc<Generations>,
-    answers: &AnswerArgs,
-    calls: &CallArgs,
-    base_url: Option<&Url>,
-) -> anyhow::Result<MetaTools> {
-    let settings = answers.settings()?;
-    let client = crate::http::Client::new(calls.client(base_url)?)?;
-    let invoker = Invoker::new(client, calls.invoker(settings.budget)?);
-    Ok(MetaTools::new(Arc::clone(generations), invoker, settings))
 }

@@ -1,6 +1,8 @@
 //! The flags, grouped by the room they are for.
 
 use std::net::SocketAddr;
+use std::num::NonZero;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -10,6 +12,7 @@ use url::Url;
 use crate::access::OnUnknown;
 use crate::contract::Budget;
 use crate::http::AllowedHosts;
+use crate::index::BuildOptions;
 use crate::mcp::Allowed;
 use crate::telemetry::Form;
 use crate::{http, invoke, mcp, server, tools};
@@ -45,6 +48,38 @@ pub struct SourceArgs {
     /// `always` otherwise.
     #[arg(long, value_enum, value_name = "WHEN")]
     pub prefix: Option<NamePrefix>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a group of flags has no help of its own")]
+    pub build: BuildArgs,
+}
+
+/// What reading and building may take of the machine.
+#[derive(Debug, Clone, Args)]
+pub struct BuildArgs {
+    /// Threads that read and build; left out, as many as there are cores.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Memory for postings while an index is built, in MiB; a build takes about 250 bytes an operation more.
+    #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
+    pub memory: u32,
+}
+
+impl BuildArgs {
+    /// The settings of a build.
+    pub fn settings(&self) -> BuildOptions {
+        BuildOptions {
+            memory_bytes: usize::try_from(self.memory)
+                .unwrap_or(usize::MAX)
+                .saturating_mul(1 << 20),
+            threads: self.threads(),
+            ..BuildOptions::default()
+        }
+    }
+
+    /// How many threads; none for as many as there are cores.
+    pub fn threads(&self) -> Option<usize> {
+        self.threads.map(usize::from)
+    }
 }
 
 /// An address to listen on. Names are not resolved: one may stand for several addresses.
@@ -108,7 +143,7 @@ macro_rules! default_by_parsing {
     };
 }
 
-default_by_parsing!(AnswerArgs, CallArgs, ListenArgs);
+default_by_parsing!(BuildArgs, AnswerArgs, CallArgs, ListenArgs);
 
 /// What happens to operations whose decision is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -131,6 +166,7 @@ impl AnswerArgs {
                 OnUnknownArg::Show => OnUnknown::Show,
                 OnUnknownArg::Hide => OnUnknown::Hide,
             },
+            ..tools::Settings::default()
         })
     }
 }
@@ -231,6 +267,9 @@ pub struct ListenArgs {
     /// Requests at the same time; one more is answered 503.
     #[arg(long, value_name = "COUNT", default_value_t = 512)]
     pub max_requests: usize,
+    /// Searches at the same time; more wait for at most two seconds. Left out: one a core.
+    #[arg(long, value_name = "COUNT")]
+    pub search_threads: Option<NonZero<usize>>,
 }
 
 impl ListenArgs {
@@ -274,6 +313,55 @@ impl ListenArgs {
             requests_max: self.max_requests,
             ..server::Settings::default()
         })
+    }
+}
+
+/// How the operator reaches the gateway, beside those who use it.
+#[derive(Debug, Clone, Args)]
+pub struct AdminArgs {
+    /// Answer GET /admin/status and POST /admin/reload at this address; port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS", requires = "admin_token_file")]
+    pub admin: Option<SocketAddr>,
+    /// The file with the token of the admin address, which is sent as `Authorization: Bearer TOKEN`.
+    #[arg(long, value_name = "FILE", requires = "admin")]
+    pub admin_token_file: Option<PathBuf>,
+    /// Let the admin address be one that is not loopback: its token then crosses a network in the clear.
+    #[arg(long, requires = "admin")]
+    pub allow_remote_admin: bool,
+}
+
+/// Operators are few, and a reload that one waits for is a connection.
+const ADMIN_CONNECTIONS_MAX: usize = 32;
+
+impl AdminArgs {
+    /// The settings of the admin address and its token, where there is one.
+    pub fn server(&self) -> Result<Option<(server::Settings, server::Token)>, BadValue> {
+        let (Some(listen), Some(path)) = (self.admin, &self.admin_token_file) else {
+            return Ok(None);
+        };
+        if !listen.ip().is_loopback() && !self.allow_remote_admin {
+            return Err(BadValue::new(
+                "admin",
+                &format!(
+                    "{listen} is not a loopback address, and the token would cross a network in the clear; \
+                     take one such as 127.0.0.1:8849, or insist with --allow-remote-admin"
+                ),
+            ));
+        }
+        let token = server::Token::read(path).map_err(|error| {
+            let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+            BadValue::new(
+                "admin-token-file",
+                &format!("{error}{}", cause.unwrap_or_default()),
+            )
+        })?;
+        let settings = server::Settings {
+            listen,
+            connections_max: ADMIN_CONNECTIONS_MAX,
+            requests_max: ADMIN_CONNECTIONS_MAX,
+            ..server::Settings::default()
+        };
+        Ok(Some((settings, token)))
     }
 }
 

@@ -65,7 +65,7 @@ codes! {
     ResponseTooLarge => "response_too_large", false;
     /// The backend did not answer before the deadline.
     InvokeTimeout => "invoke_timeout", true;
-    /// The configured ranker did not answer.
+    /// No ranker answered: the configured one failed, or too many searches were waiting.
     SearchRankerUnavailable => "search_ranker_unavailable", true;
     /// The definition is no longer the version the call was pinned to.
     ToolChanged => "tool_changed", false;

@@ -70,6 +70,17 @@ impl ErrorEnvelope {
         )
     }
 
+    /// More searches are running than there are cores for, and this one has waited for its turn in vain.
+    pub fn searches_busy(retry_after_seconds: u64) -> Self {
+        Self {
+            retry_after_seconds: Some(retry_after_seconds),
+            ..Self::new(
+                Code::SearchRankerUnavailable,
+                "too many searches are running; search again shortly",
+            )
+        }
+    }
+
     /// A fault of the gateway itself; what happened is in its log, not here.
     pub fn internal() -> Self {
         Self::new(

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -34,6 +35,8 @@ pub struct BuildOptions {
     /// How many bytes of postings may be held at once while they are inverted. What else a build holds
     /// grows with the catalogue: about 250 bytes an operation.
     pub memory_bytes: usize,
+    /// Threads that build; none for as many as there are cores.
+    pub threads: Option<usize>,
 }
 
 impl Default for BuildOptions {
@@ -41,6 +44,7 @@ impl Default for BuildOptions {
         Self {
             segments: 1,
             memory_bytes: 512 << 20,
+            threads: None,
         }
     }
 }
@@ -73,6 +77,8 @@ pub struct Builder {
     entries: Vec<u8>,
     tag_lists: Vec<u32>,
     scratch: Vec<(u32, u8)>,
+    /// Threads of the builder's own, when their number was chosen.
+    pool: Option<Arc<rayon::ThreadPool>>,
 }
 
 enum Target {
@@ -87,6 +93,16 @@ struct Document {
     len2: u32,
     audience: u32,
     record: SpoolPlace,
+}
+
+/// Threads of a chosen number; where the system gives none, the shared ones serve as well.
+fn own_threads(threads: Option<usize>) -> Option<Arc<rayon::ThreadPool>> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads?);
+    pool.thread_name(|number| format!("build-{number}"))
+        .build()
+        .map(Arc::new)
+        .inspect_err(|error| tracing::warn!(%error, "no threads of their own for the build"))
+        .ok()
 }
 
 /// What of an operation can be made without the others.
@@ -135,6 +151,7 @@ impl Builder {
             entries: Vec::new(),
             tag_lists: Vec::new(),
             scratch: Vec::new(),
+            pool: own_threads(options.threads),
         }
     }
 
@@ -180,10 +197,11 @@ impl Builder {
     /// Does on every core what needs nothing shared, then numbers words and spools records in order.
     fn process_batch(&mut self) -> Result<(), IndexError> {
         let batch = std::mem::take(&mut self.batch);
-        let prepared: Vec<Prepared> = batch
-            .par_iter()
-            .map(Prepared::of)
-            .collect::<Result<_, _>>()?;
+        let prepare = || batch.par_iter().map(Prepared::of).collect::<Result<_, _>>();
+        let prepared: Vec<Prepared> = match &self.pool {
+            Some(pool) => pool.install(prepare),
+            None => prepare(),
+        }?;
         for (operation, prepared) in batch.iter().zip(&prepared) {
             let document = self.document(operation, prepared)?;
             self.documents.push(document);
@@ -227,6 +245,13 @@ impl Builder {
 
     /// Writes the generation and opens it. On disk it becomes the current one.
     pub fn finish(mut self) -> Result<Built, IndexError> {
+        match self.pool.take() {
+            Some(pool) => pool.install(|| self.write()),
+            None => self.write(),
+        }
+    }
+
+    fn write(mut self) -> Result<Built, IndexError> {
         self.process_batch()?;
         let order = self.name_order()?;
         let directory: Box<dyn Directory> = match &self.target {

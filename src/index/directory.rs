@@ -31,7 +31,7 @@ pub(super) fn impacts_file(segment: usize) -> String {
 
 const CURRENT_FILE: &str = "CURRENT";
 const LOCK_FILE: &str = "LOCK";
-const BUILD_PREFIX: &str = ".build-";
+pub(super) const BUILD_PREFIX: &str = ".build-";
 const GENERATION_PREFIX: &str = "g-";
 const SPOOL_FILE: &str = "spool";
 
@@ -69,7 +69,7 @@ impl BuildDirectory {
         }
         // Whoever left these was killed: the lock was free.
         remove_entries(out, |name| name.starts_with(BUILD_PREFIX))?;
-        let path = out.join(format!("{BUILD_PREFIX}{}", std::process::id()));
+        let path = build_path(out);
         fs::create_dir(&path).map_err(IndexError::file("create", &path))?;
         Ok(Self {
             out: out.to_owned(),
@@ -110,7 +110,7 @@ impl BuildDirectory {
         sync_directory(&self.path)?;
 
         let digest = sha256_hex(&text);
-        let name = format!("{GENERATION_PREFIX}{}", &digest[..16]);
+        let name = generation_name(&manifest);
         let generation = self.out.join(&name);
         if generation.exists() {
             // The same manifest down to every checksum: what is there is what was built.
@@ -122,9 +122,19 @@ impl BuildDirectory {
             .ok()
             .map(|current| current.generation);
         let staged = self.out.join(format!("{CURRENT_FILE}.new"));
-        write_durably(&staged, format!("{name} {digest}\n").as_bytes())?;
-        let current = self.out.join(CURRENT_FILE);
-        fs::rename(&staged, &current).map_err(IndexError::file("rename", &staged))?;
+        let switched =
+            write_durably(&staged, format!("{name} {digest}\n").as_bytes()).and_then(|()| {
+                let current = self.out.join(CURRENT_FILE);
+                fs::rename(&staged, &current).map_err(IndexError::file("rename", &staged))
+            });
+        if let Err(error) = switched {
+            // Nothing names it. On a full disk it must not stay until the next build; what cannot be removed
+            // now does.
+            if previous.as_ref() != Some(&name) {
+                let _ = fs::remove_dir_all(&generation);
+            }
+            return Err(error);
+        }
         sync_directory(&self.out)?;
         // The one before stays for a reader that has just read its name; files that are open live on.
         remove_entries(&self.out, |entry| {
@@ -144,12 +154,38 @@ impl Drop for BuildDirectory {
     }
 }
 
-struct Current {
-    generation: String,
+/// Where this process builds; the lock admits one build at a time.
+fn build_path(out: &Path) -> PathBuf {
+    out.join(format!("{BUILD_PREFIX}{}", std::process::id()))
+}
+
+/// The directory name of a generation, by its manifest.
+pub(super) fn generation_name(manifest: &Manifest) -> String {
+    let digest = sha256_hex(&manifest.to_bytes());
+    format!("{GENERATION_PREFIX}{}", &digest[..16])
+}
+
+/// Takes away what this process is building in an index directory, for a process that is about to end.
+/// Answers whether there was something. The build fails at its next file; a generation that was complete
+/// stays what it was.
+pub fn abandon_build(out: &Path) -> bool {
+    let path = build_path(out);
+    // Renamed first: from here on the build can neither publish it nor put files into it.
+    let gone = path.with_extension("gone");
+    if fs::rename(&path, &gone).is_err() {
+        return false;
+    }
+    // What cannot be removed now is removed by the next build.
+    let _ = fs::remove_dir_all(&gone);
+    true
+}
+
+pub(super) struct Current {
+    pub(super) generation: String,
     digest: String,
 }
 
-fn read_current(out: &Path) -> Result<Current, IndexError> {
+pub(super) fn read_current(out: &Path) -> Result<Current, IndexError> {
     let path = out.join(CURRENT_FILE);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
@@ -312,7 +348,7 @@ impl Write for DigestWriter {
     }
 }
 
-fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), IndexError> {
+pub(super) fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), IndexError> {
     let write = || -> io::Result<()> {
         let mut file = File::create(path)?;
         file.write_all(bytes)?;
@@ -321,7 +357,7 @@ fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), IndexError> {
     write().map_err(IndexError::file("write", path))
 }
 
-fn sync_directory(path: &Path) -> Result<(), IndexError> {
+pub(super) fn sync_directory(path: &Path) -> Result<(), IndexError> {
     File::open(path)
         .and_then(|directory| directory.sync_all())
         .map_err(IndexError::file("sync", path))

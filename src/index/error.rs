@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use tantivy::TantivyError;
+use tantivy::directory::error::OpenWriteError;
+
 /// Why an index could not be built, opened or read.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
@@ -79,6 +82,27 @@ pub enum IndexError {
 }
 
 impl IndexError {
+    /// Whether the disk is full, or the process may not write as much.
+    pub fn is_for_lack_of_room(&self) -> bool {
+        use std::io::ErrorKind;
+        let kind = match self {
+            Self::File { source, .. } => source.kind(),
+            Self::Engine {
+                source:
+                    TantivyError::IoError(error)
+                    | TantivyError::OpenWriteError(OpenWriteError::IoError {
+                        io_error: error, ..
+                    }),
+                ..
+            } => error.kind(),
+            _ => return false,
+        };
+        matches!(
+            kind,
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+        )
+    }
+
     pub(super) fn file(
         what: &'static str,
         path: impl Into<PathBuf>,

@@ -10,11 +10,12 @@ use axum::http::{HeaderMap, StatusCode};
 use futures_util::FutureExt as _;
 use serde_json::{Map, Value};
 
-use super::era::{self, Era, LEGACY_VERSIONS, SUPPORTED_VERSIONS};
+use super::era::{self, Era, LEGACY_VERSIONS};
 use super::headers::Headers;
 use super::message::Message;
 use super::refusal::cut;
 use super::reply::{self, Cache, Reply, push, push_member};
+use super::written::{Listed, discovered, push_instructions};
 use super::{Id, Params, Refusal, Request, Settings, Subscription};
 use crate::access::Caller;
 use crate::json;
@@ -28,7 +29,9 @@ pub struct Dispatcher {
     surface: Arc<dyn Surface>,
     settings: Settings,
     server_info: String,
-    supported: String,
+    /// The result of `server/discover`: nothing in it depends on the catalogue.
+    discovered: Vec<u8>,
+    listed: Listed,
 }
 
 /// What becomes of a message.
@@ -59,10 +62,12 @@ impl Answer {
 impl Dispatcher {
     /// Serves a surface.
     pub fn new(surface: Arc<dyn Surface>, settings: Settings) -> Self {
+        let server_info = reply::server_info(&settings.server_name, &settings.server_version);
         Self {
             surface,
-            server_info: reply::server_info(&settings.server_name, &settings.server_version),
-            supported: reply::strings(&SUPPORTED_VERSIONS),
+            discovered: discovered(&settings, &server_info, CAPABILITIES),
+            listed: Listed::default(),
+            server_info,
             settings,
         }
     }
@@ -135,7 +140,7 @@ impl Dispatcher {
             )));
         }
         let body = match (era, method.as_str()) {
-            (Era::Modern, "server/discover") => self.discover(&reply),
+            (Era::Modern, "server/discover") => reply.written(&self.discovered),
             (Era::Legacy, "initialize") => self.initialize(&reply, &params)?,
             (Era::Legacy, "ping") => reply.result(Cache::Silent, |_| {}),
             (_, "tools/list") => self.list(&reply, &params, caller)?,
@@ -164,22 +169,6 @@ impl Dispatcher {
         })
     }
 
-    fn discover(&self, reply: &Reply<'_>) -> Vec<u8> {
-        reply.result(Cache::Private(self.settings.list_ttl_ms), |out| {
-            push(
-                out,
-                &[
-                    "\"supportedVersions\":",
-                    &self.supported,
-                    ",\"capabilities\":",
-                    CAPABILITIES,
-                    ",",
-                ],
-            );
-            self.push_instructions(out);
-        })
-    }
-
     fn initialize(&self, reply: &Reply<'_>, params: &Params) -> Result<Vec<u8>, Refusal> {
         let asked = text(params, "protocolVersion")?
             .ok_or_else(|| Refusal::InvalidParams("`protocolVersion` is missing".to_owned()))?;
@@ -200,7 +189,7 @@ impl Dispatcher {
                     ",",
                 ],
             );
-            self.push_instructions(out);
+            push_instructions(out, &self.settings);
         }))
     }
 
@@ -215,20 +204,10 @@ impl Dispatcher {
             .surface
             .list(caller, cursor)
             .map_err(|invalid| Refusal::InvalidParams(invalid.to_string()))?;
-        Ok(
-            reply.result(Cache::Private(self.settings.list_ttl_ms), |out| {
-                push(out, &["\"tools\":", &listing.tools_json, ","]);
-                if let Some(cursor) = &listing.next_cursor {
-                    push_member(out, "nextCursor", cursor);
-                }
-            }),
-        )
-    }
-
-    fn push_instructions(&self, out: &mut Vec<u8>) {
-        if let Some(instructions) = &self.settings.instructions {
-            push_member(out, "instructions", instructions);
-        }
+        let object = self
+            .listed
+            .object(reply, &listing, self.settings.list_ttl_ms);
+        Ok(reply.written(&object))
     }
 }
 

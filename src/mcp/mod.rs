@@ -20,6 +20,7 @@ mod stdio;
 mod stop;
 mod streamable;
 mod subscription;
+mod written;
 
 pub use dispatch::{Answer, Dispatcher};
 pub use era::{LEGACY_VERSIONS, MODERN_VERSION, SUPPORTED_VERSIONS};

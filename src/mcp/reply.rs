@@ -30,29 +30,20 @@ impl Reply<'_> {
     /// The result whose members `write` appends, each followed by a comma.
     pub(super) fn result(&self, cache: Cache, write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let mut out = begin(self.id);
-        out.extend_from_slice(b",\"result\":{");
-        if self.era == Era::Modern {
-            out.extend_from_slice(b"\"resultType\":\"complete\",");
-        }
-        write(&mut out);
-        if self.era == Era::Modern {
-            if let Cache::Private(ttl_ms) = cache {
-                let hint = format!("\"ttlMs\":{ttl_ms},\"cacheScope\":\"private\",");
-                out.extend_from_slice(hint.as_bytes());
-            }
-            push(
-                &mut out,
-                &[
-                    "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":",
-                    self.server_info,
-                    "},",
-                ],
-            );
-        }
-        if out.last() == Some(&b',') {
-            out.pop();
-        }
-        out.extend_from_slice(b"}}");
+        out.extend_from_slice(b",\"result\":");
+        object(&mut out, self.era, self.server_info, cache, write);
+        out.push(b'}');
+        out
+    }
+
+    /// The result that was written by [`object`] before.
+    pub(super) fn written(&self, object: &[u8]) -> Vec<u8> {
+        let id = self.id.as_json();
+        let head = ["{\"jsonrpc\":\"2.0\",\"id\":", id, ",\"result\":"];
+        let mut out = Vec::with_capacity(object.len() + id.len() + 64);
+        push(&mut out, &head);
+        out.extend_from_slice(object);
+        out.push(b'}');
         out
     }
 
@@ -69,6 +60,40 @@ impl Reply<'_> {
             }
         })
     }
+}
+
+/// The object of a result in the shape of its era, with the members `write` appends, each followed by a comma.
+/// Nothing in it is of one request, so that it can be kept and sent again.
+pub(super) fn object(
+    out: &mut Vec<u8>,
+    era: Era,
+    server_info: &str,
+    cache: Cache,
+    write: impl FnOnce(&mut Vec<u8>),
+) {
+    out.push(b'{');
+    if era == Era::Modern {
+        out.extend_from_slice(b"\"resultType\":\"complete\",");
+    }
+    write(out);
+    if era == Era::Modern {
+        if let Cache::Private(ttl_ms) = cache {
+            let hint = format!("\"ttlMs\":{ttl_ms},\"cacheScope\":\"private\",");
+            out.extend_from_slice(hint.as_bytes());
+        }
+        push(
+            out,
+            &[
+                "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":",
+                server_info,
+                "},",
+            ],
+        );
+    }
+    if out.last() == Some(&b',') {
+        out.pop();
+    }
+    out.push(b'}');
 }
 
 /// An error, under the id of its request where that is known.

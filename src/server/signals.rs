@@ -85,3 +85,68 @@ impl Hangups {
         std::future::pending::<()>().await;
     }
 }
+
+/// What asks a command to give up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interrupt {
+    /// Ctrl-C.
+    Interrupted,
+    /// SIGTERM.
+    Terminated,
+}
+
+impl Interrupt {
+    /// The exit code shells expect: 128 and the number of the signal.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
+        }
+    }
+}
+
+/// Ctrl-C and SIGTERM for a command that does not serve.
+#[derive(Debug)]
+pub struct Interrupts {
+    #[cfg(unix)]
+    interrupt: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl Interrupts {
+    /// Catches both from now on. Must be called inside a runtime.
+    #[cfg(unix)]
+    pub fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// Ctrl-C is caught when it is first waited for.
+    #[cfg(not(unix))]
+    pub fn new() -> io::Result<Self> {
+        Ok(Self {})
+    }
+
+    /// Waits for the next one.
+    #[cfg(unix)]
+    pub async fn next(&mut self) -> Interrupt {
+        tokio::select! {
+            Some(()) = self.interrupt.recv() => Interrupt::Interrupted,
+            Some(()) = self.terminate.recv() => Interrupt::Terminated,
+            else => std::future::pending().await,
+        }
+    }
+
+    /// Waits for the next one.
+    #[cfg(not(unix))]
+    pub async fn next(&mut self) -> Interrupt {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        Interrupt::Interrupted
+    }
+}

@@ -1,20 +1,31 @@
 //! The search-first surface: three tools, whatever the catalogue holds.
 
+use std::num::NonZero;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use super::published::{INVOKE_TOOL, LOAD_TOOL, SEARCH_TOOLS};
+use super::ranking::{Overloaded, Ranking};
 use super::{Generation, Generations, InvalidCursor, Listing, Surface, UnknownTool};
 use super::{invoke_tool, load_tool, search_tools};
 use crate::access::{Caller, OnUnknown, View};
 use crate::contract::{Budget, Envelope, ErrorEnvelope, ToolResult, emit};
 use crate::index::IndexError;
 use crate::invoke::{self, Invoker};
+
+/// A search that has waited this long for its turn is refused: its agent does better to come back than to hold
+/// a request, and whoever waits behind it is served sooner.
+const SEARCH_WAIT_MAX: Duration = Duration::from_secs(2);
+
+/// When a refused search may come again, in seconds: searches take milliseconds, so a queue that was too long
+/// is short by then.
+const SEARCH_RETRY_AFTER_SECONDS: u64 = 1;
 
 /// What the operator decides about answers.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +36,10 @@ pub struct Settings {
     pub vocabulary_limit: usize,
     /// Whether operations with an unknown decision are shown.
     pub on_unknown: OnUnknown,
+    /// Searches that run at the same time, each on a thread of its own. Default: one a core.
+    pub search_threads: usize,
+    /// The longest a search waits for its turn before it is refused. Default 2 s.
+    pub search_wait_max: Duration,
 }
 
 impl Default for Settings {
@@ -33,6 +48,8 @@ impl Default for Settings {
             budget: Budget::default(),
             vocabulary_limit: crate::search::vocabulary_limit_default(),
             on_unknown: OnUnknown::default(),
+            search_threads: std::thread::available_parallelism().map_or(1, NonZero::get),
+            search_wait_max: SEARCH_WAIT_MAX,
         }
     }
 }
@@ -45,8 +62,7 @@ struct Shared {
     generations: Arc<Generations>,
     invoker: Invoker,
     settings: Settings,
-    /// Ranking holds a core; no more searches run at once than there are cores.
-    ranking: Arc<Semaphore>,
+    ranking: Ranking,
 }
 
 /// Why a verb has no answer of its own.
@@ -66,12 +82,11 @@ impl From<IndexError> for Fault {
 impl MetaTools {
     /// Publishes the generations under the operator's settings.
     pub fn new(generations: Arc<Generations>, invoker: Invoker, settings: Settings) -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Self(Arc::new(Shared {
             generations,
             invoker,
             settings,
-            ranking: Arc::new(Semaphore::new(cores)),
+            ranking: Ranking::new(settings.search_threads, settings.search_wait_max),
         }))
     }
 
@@ -85,16 +100,17 @@ impl MetaTools {
 
     /// `search_tools` off the reactor, so that other requests go on meanwhile.
     async fn search_aside(&self, caller: Caller, arguments: Map<String, Value>) -> ToolResult {
-        // The semaphore is never closed. The place goes along: a caller who hangs up frees a core only when
-        // the search that nobody waits for has ended.
-        let place = Arc::clone(&self.0.ranking).acquire_owned().await.ok();
         let tools = self.clone();
-        let searched = tokio::task::spawn_blocking(move || {
-            let _place = place;
-            tools.search(&caller, &arguments)
-        })
-        .await;
-        searched.unwrap_or_else(|_| self.settle(Ok(Err(Fault::Refused(ErrorEnvelope::internal())))))
+        let searched = self
+            .0
+            .ranking
+            .run(move || tools.search(&caller, &arguments));
+        let refusal = match searched.await {
+            Ok(Some(result)) => return result,
+            Ok(None) => ErrorEnvelope::internal(),
+            Err(Overloaded) => ErrorEnvelope::searches_busy(SEARCH_RETRY_AFTER_SECONDS),
+        };
+        self.settle(Ok(Err(Fault::Refused(refusal))))
     }
 
     /// `load_tool`.
@@ -239,30 +255,5 @@ mod tests {
         assert!(!answer.text().contains("s3cret"));
         let after = tools.search(&Caller::anonymous(), &Map::new());
         assert_eq!(after.text(), "{\"total\":0,\"results\":[]}");
-    }
-
-    /// Otherwise callers who hang up could have more searches run than there are cores.
-    #[test]
-    fn a_search_nobody_waits_for_keeps_its_place_until_it_ends() {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .max_blocking_threads(1)
-            .build()
-            .unwrap();
-        runtime.block_on(async {
-            let tools = empty();
-            let places = tools.0.ranking.available_permits();
-            // The one thread for searches is busy until it is told.
-            let (release, held) = std::sync::mpsc::channel::<()>();
-            let holder = tokio::task::spawn_blocking(move || held.recv());
-            let mut search = Box::pin(tools.search_aside(Caller::anonymous(), Map::new()));
-            assert!((&mut search).now_or_never().is_none());
-            drop(search);
-            assert_eq!(tools.0.ranking.available_permits(), places - 1);
-            release.send(()).unwrap();
-            holder.await.unwrap().unwrap();
-            // The search that was given up runs next, and what is queued after it runs after it.
-            tokio::task::spawn_blocking(|| ()).await.unwrap();
-            assert_eq!(tools.0.ranking.available_permits(), places);
-        });
     }
 }

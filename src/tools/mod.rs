@@ -9,6 +9,7 @@ mod invoke_tool;
 mod load_tool;
 mod meta_tools;
 mod published;
+mod ranking;
 mod search_tools;
 mod surface;
 

@@ -346,3 +346,75 @@ fn the_published_schema_is_the_code() {
     wanted.sort_by_key(ToString::to_string);
     assert_eq!(names, wanted);
 }
+
+/// The build of another thread of this process is given up: what it writes next fails, and nothing is left.
+#[test]
+fn an_abandoned_build_leaves_the_generation_that_serves() {
+    let out = tempfile::tempdir().unwrap();
+    assert!(!index::abandon_build(out.path()), "there is none");
+    build(out.path(), &shop(3));
+    let serving = index::current(out.path()).unwrap();
+    assert!(!index::abandon_build(out.path()), "it is complete");
+    let mut builder = Builder::on_disk(out.path(), BuildOptions::default()).unwrap();
+    for operation in shop(5) {
+        builder.push(operation).unwrap();
+    }
+    assert!(index::abandon_build(out.path()));
+    assert!(builder.finish().is_err());
+    assert_eq!(index::current(out.path()).unwrap(), serving);
+    assert_eq!(index::open_current(out.path()).unwrap().len(), 3);
+    assert_eq!(fs::read_dir(out.path()).unwrap().count(), 3);
+}
+
+/// What a generation was made from is told of that generation only.
+#[test]
+fn provenance_belongs_to_one_generation() {
+    use sezzlee::catalog::{FileLoader, Loader as _, ReadOptions, Recorder, SourceTarget};
+    let out = tempfile::tempdir().unwrap();
+    let source = out.path().join("a.yaml");
+    fs::write(&source, "text").unwrap();
+    let sources = [source.display().to_string()];
+    let recorder = Recorder::new(&FileLoader, &sources, &ReadOptions::default());
+    let mut stream = recorder.open(&SourceTarget::File(source), None).unwrap();
+    std::io::copy(&mut stream, &mut std::io::sink()).unwrap();
+    let fingerprint = recorder.finish().unwrap().unwrap();
+
+    let index_directory = out.path().join("index");
+    assert_eq!(index::read_sources(&index_directory), None, "no index");
+    let first = build(&index_directory, &shop(3));
+    assert_eq!(index::read_sources(&index_directory), None, "nothing noted");
+    index::write_sources(&index_directory, &first.reader, &fingerprint).unwrap();
+    assert_eq!(
+        index::read_sources(&index_directory),
+        Some(fingerprint.clone())
+    );
+    fs::write(index_directory.join("SOURCES.json"), "{").unwrap();
+    assert_eq!(index::read_sources(&index_directory), None, "torn");
+    let second = build(&index_directory, &shop(4));
+    // Told too late: another generation is current.
+    index::write_sources(&index_directory, &first.reader, &fingerprint).unwrap();
+    assert_eq!(
+        index::read_sources(&index_directory),
+        None,
+        "of the one before"
+    );
+    index::write_sources(&index_directory, &second.reader, &fingerprint).unwrap();
+    assert_eq!(index::read_sources(&index_directory), Some(fingerprint));
+}
+
+/// The last step of a build fails: nothing names the new generation, so it does not stay.
+#[test]
+fn a_generation_that_cannot_become_current_does_not_stay() {
+    let out = tempfile::tempdir().unwrap();
+    build(out.path(), &shop(3));
+    let serving = index::current(out.path()).unwrap();
+    fs::create_dir(out.path().join("CURRENT.new")).unwrap();
+    let mut builder = Builder::on_disk(out.path(), BuildOptions::default()).unwrap();
+    builder.push(shop(1).remove(0)).unwrap();
+    assert!(matches!(builder.finish(), Err(IndexError::File { .. })));
+    fs::remove_dir(out.path().join("CURRENT.new")).unwrap();
+    assert_eq!(index::current(out.path()).unwrap(), serving);
+    assert_eq!(fs::read_dir(out.path()).unwrap().count(), 3);
+    build(out.path(), &shop(4));
+    assert_eq!(index::open_current(out.path()).unwrap().len(), 4);
+}

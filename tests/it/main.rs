@@ -34,6 +34,8 @@ mod naive;
 mod pruning;
 mod published;
 mod readme;
+mod reload;
+mod reload_process;
 mod rust_text;
 mod tools;
 mod tools_codes;

@@ -126,6 +126,7 @@ pub(crate) fn build(operations: &[Operation], segments: usize) -> Reader {
     let mut builder = Builder::in_memory(BuildOptions {
         segments,
         memory_bytes: 64 << 10,
+        threads: None,
     });
     for operation in operations {
         builder.push(operation.clone()).unwrap();

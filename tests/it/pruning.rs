@@ -30,6 +30,7 @@ fn build(operations: &[Operation], segments: usize, memory_bytes: usize) -> Read
     let mut builder = Builder::in_memory(BuildOptions {
         segments,
         memory_bytes,
+        threads: None,
     });
     for operation in operations {
         builder.push(operation.clone()).unwrap();

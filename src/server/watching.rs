@@ -1,0 +1,131 @@
+//! Watching sources: a change that has come to rest asks for a reload.
+//!
+//! Owns: when a change counts. Must never trust an event: the file system's events only wake, what changed is
+//! seen by looking. So nothing is missed that replaces files, moves links or comes over a network, and nothing
+//! is reloaded because somebody read a file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
+
+use super::reload::{Reloader, Trigger};
+use crate::catalog::{Place, Stamp};
+
+/// A source that changed must then stay as it is for this long: writing a large file takes a while, and an
+/// editor that saves five files saves them together.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// Sources are looked at this often even when no event came: some file systems send none.
+const LOOK_INTERVAL: Duration = Duration::from_secs(30);
+
+/// What is watched.
+#[derive(Debug, Clone)]
+pub enum Watched {
+    /// Documents, directories, patterns and catalogues, as they were named.
+    Sources(Vec<String>),
+    /// An index directory, which changes when another generation becomes current.
+    Index(PathBuf),
+}
+
+impl Watched {
+    /// What there is now.
+    pub fn stamp(&self) -> Stamp {
+        match self {
+            Self::Sources(sources) => Stamp::of_sources(sources),
+            Self::Index(directory) => Stamp::of_files([directory.join("CURRENT")]),
+        }
+    }
+
+    fn places(&self) -> Vec<Place> {
+        match self {
+            Self::Sources(sources) => Place::of_sources(sources),
+            Self::Index(directory) => vec![Place {
+                path: directory.clone(),
+                is_tree: false,
+            }],
+        }
+    }
+}
+
+/// Asks for a reload whenever what is watched is no longer what `seen` was and has come to rest. Runs until it
+/// is dropped; must be called inside a runtime.
+pub async fn watch(watched: Watched, mut seen: Stamp, reloader: Reloader) {
+    let watched = Arc::new(watched);
+    let wake = Arc::new(Notify::new());
+    let mut events = listen(&watched, &wake).await;
+    loop {
+        // Whether an event came or the time is up: what counts is what is there.
+        let _ = timeout(LOOK_INTERVAL, wake.notified()).await;
+        let Some(mut now) = look(&watched).await else {
+            return;
+        };
+        if now == seen {
+            continue;
+        }
+        loop {
+            sleep(QUIET).await;
+            let Some(again) = look(&watched).await else {
+                return;
+            };
+            if again == now {
+                break;
+            }
+            now = again;
+        }
+        if now != seen {
+            seen = now;
+            reloader.request(Trigger::Watch);
+        }
+        // Directories may have come, or gone and come back.
+        drop(events);
+        events = listen(&watched, &wake).await;
+    }
+}
+
+/// Looks at what is watched, away from the reactor; `None` when the runtime is ending.
+async fn look(watched: &Arc<Watched>) -> Option<Stamp> {
+    let watched = Arc::clone(watched);
+    tokio::task::spawn_blocking(move || watched.stamp())
+        .await
+        .ok()
+}
+
+/// Listens for events in every place. Where that cannot be had, looking at intervals remains.
+async fn listen(watched: &Arc<Watched>, wake: &Arc<Notify>) -> Option<RecommendedWatcher> {
+    let (watched, wake) = (Arc::clone(watched), Arc::clone(wake));
+    let listening = tokio::task::spawn_blocking(move || {
+        let waking = Arc::clone(&wake);
+        let on_event = move |event: notify::Result<notify::Event>| {
+            // Reading is no change, and this process reads.
+            if !event.is_ok_and(|event| event.kind.is_access()) {
+                waking.notify_one();
+            }
+        };
+        let mut events = match notify::recommended_watcher(on_event) {
+            Ok(events) => events,
+            Err(error) => {
+                tracing::warn!(%error, "no events of the file system: sources are looked at every 30 s");
+                return None;
+            }
+        };
+        for place in watched.places() {
+            let mode = if place.is_tree {
+                RecursiveMode::Recursive
+            } else {
+                RecursiveMode::NonRecursive
+            };
+            if let Err(error) = events.watch(&place.path, mode) {
+                let path = place.path.display();
+                tracing::warn!(%error, %path, "no events of this directory: it is looked at every 30 s");
+            }
+        }
+        // What happened between the last look and now.
+        wake.notify_one();
+        Some(events)
+    });
+    listening.await.ok().flatten()
+}
