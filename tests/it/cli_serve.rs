@@ -64,7 +64,7 @@ fn a_hangup_reloads_and_a_broken_source_changes_nothing() {
         serving.signal("HUP");
         let line: Value = serde_json::from_str(&serving.hear("the reload failed")).unwrap();
         assert!(
-            line["error"].as_str().unwrap().contains("api.yaml"),
+            line["reason"].as_str().unwrap().contains("api.yaml"),
             "{line}"
         );
         assert_eq!(serving.generation(), 1);
