@@ -24,10 +24,7 @@ impl Gateway {
         make: impl Fn() -> Result<Option<Reader>, String> + Send + Sync + 'static,
     ) -> Self {
         let generations = Arc::new(Generations::new(first));
-        let client = http::Client::new(http::Settings::default()).unwrap();
-        let invoker = Invoker::new(client, invoke::Settings::default());
-        let tools = MetaTools::new(Arc::clone(&generations), invoker, Settings::default());
-        let dispatcher = Dispatcher::new(Arc::new(tools), mcp::Settings::default());
+        let dispatcher = dispatcher(&generations);
         let stopper = Stopper::new();
         let routes = mcp::router(mcp::PATH, Arc::new(dispatcher), stopper.listener());
         let bound = server::bind(server::Settings {
@@ -43,6 +40,14 @@ impl Gateway {
             reloader: Reloader::new(generations, make),
         }
     }
+}
+
+/// The protocol over the meta-tools of some generations, set as by default.
+pub(crate) fn dispatcher(generations: &Arc<Generations>) -> Dispatcher {
+    let client = http::Client::new(http::Settings::default()).unwrap();
+    let invoker = Invoker::new(client, invoke::Settings::default());
+    let tools = MetaTools::new(Arc::clone(generations), invoker, Settings::default());
+    Dispatcher::new(Arc::new(tools), mcp::Settings::default())
 }
 
 /// The names of a generation end with its mark, and its size is its own, so that an answer of two shows.

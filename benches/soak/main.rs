@@ -1,6 +1,6 @@
 //! Searches for a long time while generations are swapped: errors, mixed answers, latency, memory.
 //!
-//! Owns: two measurements of a gateway that serves over loopback in this process.
+//! Owns: the measurements of a gateway that serves over loopback in this process.
 //!
 //! - The soak (`cargo bench --bench soak -- --minutes 30 --operations 100000 --reload-every 60`): searches at a
 //!   steady rate while the catalogue is built anew and swapped in, over and over. Prints a line each interval.
@@ -9,6 +9,7 @@
 //! - The swaps (`cargo bench --bench soak -- --swaps --operations 1000000`): latencies during five swaps to
 //!   prebuilt generations against those just before, in pairs. Fails on errors and mixed answers only; the
 //!   ratio is told, since the machine may be shared.
+//! - The lists (`cargo bench --bench soak -- --lists`): the time of answers that are written once.
 //!
 //! Latency is counted from the moment a search was due, not from when its turn came, so a stall is not hidden
 //! by the searches it held up. The searches, the gateway and the builds share the cores.
@@ -16,6 +17,7 @@
 
 mod client;
 mod gateway;
+mod lists;
 mod load;
 mod memory;
 mod soak;
@@ -49,6 +51,9 @@ struct Args {
     /// Measure swaps to prebuilt generations instead.
     #[arg(long)]
     swaps: bool,
+    /// Measure `tools/list` and `server/discover` instead.
+    #[arg(long)]
+    lists: bool,
     /// Pairs of windows, each without and with five swaps.
     #[arg(long, default_value_t = 5)]
     pairs: usize,
@@ -70,7 +75,9 @@ fn main() -> ExitCode {
         .build()
         .unwrap();
     let is_well = runtime.block_on(async {
-        if args.swaps {
+        if args.lists {
+            lists::run(&args).await
+        } else if args.swaps {
             swaps::run(&args).await
         } else {
             soak::run(&args).await

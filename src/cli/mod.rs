@@ -36,7 +36,8 @@ use crate::telemetry;
     name = "sezzlee",
     version,
     after_help = "Start with `sezzlee demo`. Exit codes: 0 done; 1 the answer is no (a fatal diagnostic, a failed call, \
-                  an unknown name); 2 the command could not be carried out."
+                  an unknown name); 2 the command could not be carried out; 130 and \
+                  143 interrupted."
 )]
 pub struct Cli {
     #[command(flatten)]

@@ -26,7 +26,7 @@ const NOT_YET: [(Code, &str); 8] = [
     (Code::FileUnresolved, "a resolver of file references"),
     (
         Code::SearchRankerUnavailable,
-        "rankers other than the built-in one",
+        "a search that found no thread in time (tests/it/reload.rs), and rankers other than the built-in one",
     ),
 ];
 
