@@ -39,12 +39,28 @@ pub struct SourceArgs {
     #[arg(value_name = "SOURCE", required = true)]
     pub sources: Vec<String>,
     /// Send calls to this URL instead of the servers the documents name; its host may be private.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = base_url)]
     pub base_url: Option<Url>,
     /// Whether names start with their document's key. Left out: `never` for exactly one file or URL,
     /// `always` otherwise.
     #[arg(long, value_enum, value_name = "WHEN")]
     pub prefix: Option<NamePrefix>,
+}
+
+/// Reads a URL that routes can be appended to. What would be left out of it silently is refused.
+fn base_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text)
+        .map_err(|error| format!("{error}; write it whole, such as https://api.example.com/v1"))?;
+    let wrong = if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        "it must be http or https with a host"
+    } else if !url.username().is_empty() || url.password().is_some() {
+        "it must hold no user name or password: they would be sent nowhere"
+    } else if url.query().is_some() || url.fragment().is_some() {
+        "it must hold no query or fragment: routes are appended to it"
+    } else {
+        return Ok(url);
+    };
+    Err(wrong.to_owned())
 }
 
 /// When derived names start with their document's key.
@@ -285,6 +301,31 @@ impl LogArgs {
             Some("json") => Form::Json,
             None if serves => Form::fitting_stderr(),
             _ => Form::Text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_url_is_one_that_routes_can_be_appended_to() {
+        for text in ["https://h.test", "http://127.0.0.1:8080/v1/", "HTTP://[::1]"] {
+            assert!(base_url(text).is_ok(), "{text}");
+        }
+        for text in [
+            "h.test:80",
+            "/v1",
+            "",
+            "ftp://h.test",
+            "file:///v1",
+            "http://u@h.test",
+            "http://:p@h.test",
+            "http://h.test/?a=b",
+            "http://h.test/#a",
+        ] {
+            assert!(base_url(text).is_err(), "{text}");
         }
     }
 }
