@@ -38,9 +38,7 @@ pub struct Definition {
 /// Hints in wire spelling (`readOnlyHint`, …), only those that apply; an ordered JSON object.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Annotations(
-    #[serde(deserialize_with = "json::stored_map")] pub Map<String, Value>,
-);
+pub struct Annotations(#[serde(deserialize_with = "json::stored_map")] pub Map<String, Value>);
 
 impl Annotations {
     /// The hints that hold of an HTTP method (ingestion.md, "Annotations").

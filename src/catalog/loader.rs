@@ -61,7 +61,8 @@ impl Loader for FileLoader {
         };
         // Asked before it is opened: opening a pipe waits for a writer, which may never come.
         if !fs::metadata(path)?.is_file() {
-            let message = "it is no regular file; save it as one, for it is read again at every reload";
+            let message =
+                "it is no regular file; save it as one, for it is read again at every reload";
             return Err(LoadError::Refused(message.to_owned()));
         }
         let file = File::open(path)?;

@@ -471,7 +471,10 @@ fn named(mut finding: Finding, planned: &openapi::Planned) -> Finding {
     let below = finding.at.as_str().strip_prefix(planned.at.as_str());
     if !below.is_some_and(|below| below.is_empty() || below.starts_with('/')) {
         let (method, route) = (&planned.method, &planned.route);
-        finding.message = format!("{method} {route} needs what stands here: {}", finding.message);
+        finding.message = format!(
+            "{method} {route} needs what stands here: {}",
+            finding.message
+        );
     }
     finding
 }

@@ -311,7 +311,11 @@ mod tests {
 
     #[test]
     fn a_base_url_is_one_that_routes_can_be_appended_to() {
-        for text in ["https://h.test", "http://127.0.0.1:8080/v1/", "HTTP://[::1]"] {
+        for text in [
+            "https://h.test",
+            "http://127.0.0.1:8080/v1/",
+            "HTTP://[::1]",
+        ] {
             assert!(base_url(text).is_ok(), "{text}");
         }
         for text in [

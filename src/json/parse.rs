@@ -353,7 +353,17 @@ mod tests {
     #[test]
     fn private_keys_of_the_library_are_ordinary_keys() {
         for key in [NUMBER_TOKEN, "$serde_json::private::RawValue"] {
-            for value in ["\"5\"", "\"x\"", "\"\\u0035\"", "5", "-1.0", "null", "true", "[1]", "{}"] {
+            for value in [
+                "\"5\"",
+                "\"x\"",
+                "\"\\u0035\"",
+                "5",
+                "-1.0",
+                "null",
+                "true",
+                "[1]",
+                "{}",
+            ] {
                 for text in [
                     format!("{{\"{key}\":{value}}}"),
                     format!("{{\"{key}\":{value},\"b\":1e+5}}"),
