@@ -434,6 +434,9 @@ mod tests {
             "http://:p@shop.test",
             "http://shop.test/?q",
             "http://shop.test/#f",
+            "h.test:80",
+            "/v1",
+            "",
         ] {
             assert!(base_url(bad).is_err(), "{bad}");
         }

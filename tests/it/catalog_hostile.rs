@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use sezzlee::catalog::{Card, ReadOptions};
+use sezzlee::catalog::{Card, Operation, ReadOptions};
 
 use crate::catalog::{Outcome, openapi, read_one, read_sources};
 use crate::catalog_schemas::check_published;
@@ -386,6 +386,41 @@ proptest! {
                 "components": {"schemas": {"A": schema, "B": {"type": "object", "properties": {"a": schema}}}},
             });
             check(&read_one(&document));
+        }
+    }
+}
+
+/// A number's private key in the JSON library is a key like any other in documents, whatever language they
+/// are in, and stays one in a generation.
+#[test]
+fn private_keys_of_the_json_library_survive_reading_and_storing() {
+    for key in [
+        "$serde_json::private::Number",
+        "$serde_json::private::RawValue",
+    ] {
+        let schema = json!({"type": "object", "default": {key: "5"}, "properties": {key: {"type": "string"}}});
+        let document = openapi(&json!({"/a": {"post": {
+            "operationId": "a",
+            "requestBody": {"content": {"application/json": {"schema": {
+                "type": "object", "properties": {"x": schema, key: {"enum": [{key: "7"}]}},
+            }}}},
+        }}}));
+        let json = document.to_string();
+        let yaml = json.replacen('{', "{ # a flow mapping\n", 1);
+        let line = json!({"name": "a", "description": "d", "inputSchema": {"properties": {
+            "x": schema, key: {"enum": [{key: "7"}]},
+        }}});
+        let line = line.to_string();
+        for (name, text) in [("a.json", &json), ("a.yaml", &yaml), ("a.jsonl", &line)] {
+            let outcome = read_sources(&[(name, text.as_bytes())], &ReadOptions::default());
+            let operation = outcome.named("a");
+            let properties = &operation.definition.input_schema["properties"];
+            assert_eq!(properties["x"]["default"][key], "5", "{name}");
+            assert_eq!(properties["x"]["properties"][key]["type"], "string");
+            assert_eq!(properties[key]["enum"][0][key], "7", "{name}");
+            let stored = serde_json::to_vec(operation).unwrap();
+            let again: Operation = serde_json::from_slice(&stored).unwrap();
+            assert_eq!(again, *operation, "{name}");
         }
     }
 }
