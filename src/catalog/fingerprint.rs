@@ -21,7 +21,7 @@ use super::files::FileState;
 use super::sources::{Expanded, expand};
 use super::{LoadError, Loader, ReadOptions, SourceTarget};
 use crate::clock;
-use crate::json::sha256_hex;
+use crate::json::{hex, sha256_hex};
 
 /// File systems tell times as coarsely as this. What was changed less than this before it was read could be
 /// changed again without a sign, so its time is not trusted and its bytes decide.
@@ -250,7 +250,7 @@ impl Read for Hashing {
         self.digest.update(&buffer[..read]);
         self.bytes += read as u64;
         if read == 0 && !buffer.is_empty() {
-            let content = (self.bytes, hex(self.digest.clone()));
+            let content = (self.bytes, hex(&self.digest.clone().finalize()));
             if let Some(seen) = lock(&self.seen).get_mut(&self.source) {
                 seen.content = Some(content);
             }
@@ -264,16 +264,6 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn hex(digest: Sha256) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::with_capacity(64);
-    for byte in digest.finalize() {
-        // Writing into a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
-}
-
 fn hash_file(path: &Path) -> io::Result<(u64, String)> {
     hash(&mut std::fs::File::open(path)?)
 }
@@ -285,7 +275,7 @@ fn hash(stream: &mut dyn Read) -> io::Result<(u64, String)> {
     let mut bytes = 0;
     loop {
         match stream.read(&mut buffer) {
-            Ok(0) => return Ok((bytes, hex(digest))),
+            Ok(0) => return Ok((bytes, hex(&digest.finalize()))),
             Ok(read) => {
                 digest.update(&buffer[..read]);
                 bytes += read as u64;

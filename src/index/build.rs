@@ -19,6 +19,7 @@ use super::spool::{Record, Spool, SpoolPlace, decode};
 use super::vocabulary::{Interner, PrefixTerms};
 use super::{Bm25, IndexError, Reader};
 use crate::catalog::{Operation, Security, Sink, SinkError};
+use crate::json::hex;
 use crate::text::fold;
 
 /// The most operations one generation takes: document numbers are 32 bits and the engine keeps the top one.
@@ -444,9 +445,5 @@ fn write_records(
         out.and_then(TerminatingWrite::terminate)
             .map_err(IndexError::file("write", name))?;
     }
-    Ok(digest
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    Ok(hex(&digest.finalize()))
 }

@@ -15,7 +15,7 @@ use tantivy::directory::MmapDirectory;
 
 use super::manifest::{FileEntry, MANIFEST_FILE, Manifest};
 use super::{IndexError, Reader};
-use crate::json::sha256_hex;
+use crate::json::{hex, sha256_hex};
 
 /// The definition store: version and operation, compressed.
 pub(super) const DEFINITIONS_FILE: &str = "definitions";
@@ -321,16 +321,10 @@ fn file_entry(path: &Path, name: String) -> Result<FileEntry, IndexError> {
     let mut file = File::open(&path).map_err(IndexError::file("read", &path))?;
     let mut digest = DigestWriter(Sha256::new());
     let bytes = io::copy(&mut file, &mut digest).map_err(IndexError::file("read", &path))?;
-    let sha256 = digest
-        .0
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
     Ok(FileEntry {
         name,
         bytes,
-        sha256,
+        sha256: hex(&digest.0.finalize()),
     })
 }
 

@@ -7,6 +7,7 @@ use super::Shape;
 use super::count::Counter;
 use super::media::{Kind, Media};
 use crate::http::{Response, SendError};
+use crate::json::hex;
 
 /// A body that was read to its end, or to a limit.
 #[derive(Debug)]
@@ -138,10 +139,6 @@ impl<'a> Meter<'a> {
             shape: self.counter.so_far(),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The start of an error's body: all of it when it is at most `bytes_max`, otherwise nothing.

@@ -49,14 +49,18 @@ fn write_scalar(value: &Value, out: &mut String) {
 
 /// The SHA-256 of some bytes, in lowercase hex (64 digits).
 pub fn sha256_hex(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Bytes in lowercase hex, two digits each.
+pub fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::with_capacity(64), |mut hex, byte| {
-            // Writing into a String cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+    let mut digits = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing into a String cannot fail.
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ mod canonical;
 mod parse;
 mod pointer;
 
-pub use canonical::{canonical, sha256_hex};
+pub use canonical::{canonical, hex, sha256_hex};
 pub use parse::{JsonError, Parsed, parse, stored, stored_map, stored_option};
 pub use pointer::{Pointer, escape_token};
 
