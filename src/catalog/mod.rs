@@ -33,6 +33,7 @@ pub use diagnostic::{Counts, Diagnostic, DiagnosticCode, Severity};
 pub use files::{Place, Stamp};
 pub use fingerprint::{Checked, Fingerprint, Recorder, SourceChanged};
 pub use loader::{FileLoader, LoadError, Loader, SourceTarget};
+pub use openapi::is_reserved_header;
 pub use operation::{Operation, SearchText};
 pub use options::{NameOverride, Prefix, ReadOptions};
 pub use read::{ReadError, read};

@@ -27,6 +27,7 @@ use extension::Extension;
 use security::Carriers;
 pub(crate) use walk::{is_method, plan};
 
+pub use never::is_reserved_header;
 pub(crate) use parameters::placeholders;
 
 /// A document whose operations are known but not converted yet.

@@ -66,17 +66,20 @@ pub(super) fn never(
     match location {
         Location::Path => (!in_route.contains(name)).then_some("has no place in the route"),
         Location::Query => None,
-        Location::Header => {
-            let name = name.to_ascii_lowercase();
-            (HEADERS_NEVER.contains(&name.as_str())
-                || HEADER_PREFIXES_NEVER
-                    .iter()
-                    .any(|prefix| name.starts_with(prefix)))
-            .then_some("belongs to the transport")
-        }
+        Location::Header => is_reserved_header(name).then_some("belongs to the transport"),
         Location::Cookie => snake(name)
             .split('_')
             .any(|word| COOKIE_WORDS_NEVER.contains(&word))
             .then_some("carries somebody's identity"),
     }
+}
+
+/// Whether a header, in any case, is never set from an argument: it is the message's own framing, routing or
+/// identity.
+pub fn is_reserved_header(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    HEADERS_NEVER.contains(&name.as_str())
+        || HEADER_PREFIXES_NEVER
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
 }

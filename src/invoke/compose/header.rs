@@ -5,30 +5,8 @@ use serde_json::Value;
 
 use super::fault::{about, uncomposable};
 use super::value::{self, Parts};
-use crate::catalog::{CollectionSeparator, Parameter, Style};
+use crate::catalog::{CollectionSeparator, Parameter, Style, is_reserved_header};
 use crate::invoke::{ArgumentError, ArgumentFault};
-
-/// Headers that are never set from an argument: the message's own framing, routing and identity. Reading
-/// documents leaves them out already; this is the second look before they would go out.
-const RESERVED: [&str; 14] = [
-    "accept",
-    "authorization",
-    "connection",
-    "content-length",
-    "content-type",
-    "cookie",
-    "expect",
-    "forwarded",
-    "host",
-    "keep-alive",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
-/// Families of such headers.
-const RESERVED_PREFIXES: [&str; 2] = ["proxy-", "x-forwarded-"];
 
 /// Adds a header parameter that has a value.
 pub(super) fn add(
@@ -42,8 +20,8 @@ pub(super) fn add(
             parameter.argument
         ))
     })?;
-    let lower = name.as_str();
-    if RESERVED.contains(&lower) || RESERVED_PREFIXES.iter().any(|one| lower.starts_with(one)) {
+    // Reading documents leaves these out already; this is the second look before one would go out.
+    if is_reserved_header(name.as_str()) {
         return Err(uncomposable(&format!(
             "its header parameter `{}` is a header that arguments never set",
             parameter.argument

@@ -92,6 +92,7 @@ fn headers() {
         "host",
         "X-Forwarded-For",
         "Proxy-Auth",
+        "X-HTTP-Method-Override",
         "a b",
     ] {
         let odd = template("/lots", vec![header(name)]);
