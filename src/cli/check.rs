@@ -40,11 +40,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Ended> {
     } else {
         show(&report)?;
     }
-    let fatal = report
-        .diagnostics
-        .iter()
-        .any(|found| found.severity == Severity::Fatal);
-    let refused = fatal || args.strict && !report.diagnostics.is_empty();
+    let refused = report.is_fatal() || args.strict && !report.diagnostics.is_empty();
     Ok(if refused { Ended::No } else { Ended::Well })
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::Ended;
 use super::catalogue::open;
-use super::output::{line, printable, read_answer};
+use super::output::{answer, line, printable};
 use super::serve::runtime;
 use crate::access::Caller;
 use crate::config::{AnswerArgs, CallArgs, SourceArgs};
@@ -63,17 +63,7 @@ pub(super) fn run(args: &InvokeArgs) -> anyhow::Result<Ended> {
     } else {
         runtime()?.block_on(tools.invoke(&caller, &call))
     };
-    if args.json {
-        line(result.text())?;
-    } else {
-        let object = read_answer(result.text())?;
-        line(&printable(&serde_json::to_string_pretty(&object)?))?;
-    }
-    Ok(if result.is_error() {
-        Ended::No
-    } else {
-        Ended::Well
-    })
+    answer(&result, args.json)
 }
 
 fn arguments(given: &str) -> anyhow::Result<Value> {

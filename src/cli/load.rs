@@ -5,7 +5,7 @@ use serde_json::{Map, json};
 
 use super::Ended;
 use super::catalogue::open;
-use super::output::{line, printable, read_answer};
+use super::output::answer;
 use crate::access::Caller;
 use crate::config::{AnswerArgs, SourceArgs};
 
@@ -30,15 +30,5 @@ pub(super) fn run(args: &LoadArgs) -> anyhow::Result<Ended> {
     let result = loaded
         .tools(&args.answers)?
         .load(&Caller::anonymous(), &arguments);
-    if args.json {
-        line(result.text())?;
-    } else {
-        let object = read_answer(result.text())?;
-        line(&printable(&serde_json::to_string_pretty(&object)?))?;
-    }
-    Ok(if result.is_error() {
-        Ended::No
-    } else {
-        Ended::Well
-    })
+    answer(&result, args.json)
 }

@@ -5,6 +5,8 @@ use std::io::{self, Write as _};
 use anyhow::Context as _;
 use serde_json::Value;
 
+use super::Ended;
+use crate::contract::ToolResult;
 use crate::json::JsonError;
 
 /// Writes bytes to stdout.
@@ -48,6 +50,21 @@ pub(super) fn printable(text: &str) -> String {
 /// An answer of the project's own as a value. However deep it nests, it was written from one as deep.
 pub(super) fn read_answer(text: &str) -> Result<Value, JsonError> {
     crate::json::parse(text.as_bytes(), usize::MAX).map(|parsed| parsed.value)
+}
+
+/// Prints what a meta-tool answered, on one line or indented for a person, and says how that ends a command.
+pub(super) fn answer(result: &ToolResult, on_one_line: bool) -> anyhow::Result<Ended> {
+    if on_one_line {
+        line(result.text())?;
+    } else {
+        let object = read_answer(result.text())?;
+        line(&printable(&serde_json::to_string_pretty(&object)?))?;
+    }
+    Ok(if result.is_error() {
+        Ended::No
+    } else {
+        Ended::Well
+    })
 }
 
 /// Digits of a count in groups of three.

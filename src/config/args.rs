@@ -34,6 +34,17 @@ impl BadValue {
     }
 }
 
+/// Refuses a limit under which nothing could be served.
+fn at_least_one(flag: &'static str, limit: usize) -> Result<(), BadValue> {
+    if limit == 0 {
+        return Err(BadValue::new(
+            flag,
+            &"with 0 nothing could be served; give at least 1",
+        ));
+    }
+    Ok(())
+}
+
 /// Where the catalogue comes from.
 #[derive(Debug, Clone, Args)]
 pub struct SourceArgs {
@@ -224,12 +235,7 @@ impl CallArgs {
                 &format!("give seconds from 0 to {DEADLINE_SECONDS_MAX}"),
             ));
         }
-        if self.max_calls == 0 {
-            return Err(BadValue::new(
-                "max-calls",
-                &"at least one call must be allowed",
-            ));
-        }
+        at_least_one("max-calls", self.max_calls)?;
         Ok(invoke::Settings {
             // However small, it is a limit: only 0 is none.
             deadline: (self.deadline > 0.0)
@@ -247,12 +253,11 @@ pub struct ListenArgs {
     /// Where to listen; port 0 takes a free one.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8848", value_parser = socket_address)]
     pub listen: SocketAddr,
-    /// A host name requests may be for, besides loopback names when none is given; may be given several
-    /// times; `*` for any.
+    /// A host that requests may be for; may be given several times; `*` for any. Left out: loopback names.
     #[arg(long, value_name = "HOST")]
     pub host: Vec<String>,
-    /// An origin browsers may call from, besides loopback when none is given; may be given several times;
-    /// `*` for any.
+    /// An origin that browsers may call from; may be given several times; `*` for any. Left out: loopback
+    /// origins.
     #[arg(long, value_name = "ORIGIN")]
     pub origin: Vec<String>,
     /// Serve callers of whom nothing is known on an address that is not loopback.
@@ -283,6 +288,7 @@ impl ListenArgs {
                     make(given).map_err(|error| BadValue::new(flag, &error))
                 }
             };
+        at_least_one("max-body-bytes", self.max_body_bytes)?;
         Ok(mcp::Settings {
             body_bytes_max: self.max_body_bytes,
             allowed_hosts: listed(&self.host, "host", |given| {
@@ -307,6 +313,8 @@ impl ListenArgs {
                 ),
             ));
         }
+        at_least_one("max-connections", self.max_connections)?;
+        at_least_one("max-requests", self.max_requests)?;
         Ok(server::Settings {
             listen: self.listen,
             connections_max: self.max_connections,
@@ -320,7 +328,7 @@ impl ListenArgs {
 #[derive(Debug, Clone, Args)]
 pub struct AdminArgs {
     /// Answer GET /admin/status and POST /admin/reload at this address; port 0 takes a free one.
-    #[arg(long, value_name = "ADDRESS", requires = "admin_token_file")]
+    #[arg(long, value_name = "ADDRESS", value_parser = socket_address, requires = "admin_token_file")]
     pub admin: Option<SocketAddr>,
     /// The file with the token of the admin address, which is sent as `Authorization: Bearer TOKEN`.
     #[arg(long, value_name = "FILE", requires = "admin")]

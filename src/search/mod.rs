@@ -7,4 +7,4 @@ mod explain;
 mod run;
 
 pub use explain::{Explanation, explain};
-pub use run::{Page, Query, run, vocabulary_limit_default};
+pub use run::{Page, Query, VOCABULARY_LIMIT_DEFAULT, run};

@@ -18,9 +18,7 @@ pub struct Query<'a> {
 }
 
 /// Tags in the answer's vocabulary before it is left out, unless the operator says otherwise.
-pub const fn vocabulary_limit_default() -> usize {
-    200
-}
+pub const VOCABULARY_LIMIT_DEFAULT: usize = 200;
 
 /// What a search found.
 #[derive(Debug)]

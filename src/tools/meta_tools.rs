@@ -46,7 +46,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             budget: Budget::default(),
-            vocabulary_limit: crate::search::vocabulary_limit_default(),
+            vocabulary_limit: crate::search::VOCABULARY_LIMIT_DEFAULT,
             on_unknown: OnUnknown::default(),
             search_threads: std::thread::available_parallelism().map_or(1, NonZero::get),
             search_wait_max: SEARCH_WAIT_MAX,

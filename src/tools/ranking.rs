@@ -19,7 +19,7 @@ pub(super) struct Overloaded;
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Threads of their own, as many as the operator says: a long search never takes one from a reload or from
-/// the reactor, and what searches keep in thread-local memory is kept this many times.
+/// the reactor, and the memory of running searches is that of so many.
 pub(super) struct Ranking {
     queue: Arc<Queue>,
     /// A turn is taken before a job is queued, so that whoever goes away while waiting costs nothing, and the

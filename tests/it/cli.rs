@@ -165,6 +165,18 @@ fn values_that_cannot_be_used_are_told_before_sources_are_read() {
             &["--max-calls"],
         ),
         (
+            &["serve", "--max-body-bytes", "0", "missing.yaml"],
+            &["--max-body-bytes", "at least 1"],
+        ),
+        (
+            &["serve", "--max-connections", "0", "missing.yaml"],
+            &["--max-connections", "at least 1"],
+        ),
+        (
+            &["serve", "--max-requests", "0", "missing.yaml"],
+            &["--max-requests", "at least 1"],
+        ),
+        (
             &["serve", "--allow-host", "http://a b", "missing.yaml"],
             &["--allow-host"],
         ),
