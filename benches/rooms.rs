@@ -13,6 +13,7 @@ mod naive;
 
 use std::hint::black_box;
 use std::sync::Arc;
+use std::time::Duration;
 
 use baseline::Baseline;
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -243,9 +244,17 @@ fn calls(c: &mut Criterion) {
     group.finish();
 }
 
+/// Long enough for a ratio, short enough that four sizes with two landmarks each end within minutes.
+fn quick() -> Criterion {
+    Criterion::default()
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(2))
+}
+
 criterion_group!(
-    benches,
-    tokenize,
+    name = benches;
+    config = quick();
+    targets = tokenize,
     build_index,
     search_by_size,
     answers,

@@ -30,6 +30,8 @@ pub(super) struct Loaded {
     pub(super) words: usize,
     /// Whether an index was reused because its sources had not changed.
     pub(super) is_reused: bool,
+    /// The documents it was read from; empty when it was opened.
+    documents: Vec<String>,
 }
 
 impl Loaded {
@@ -39,6 +41,7 @@ impl Loaded {
             bytes: 0,
             words: 0,
             is_reused: false,
+            documents: Vec::new(),
         }
     }
 }
@@ -50,6 +53,7 @@ impl From<Built> for Loaded {
             bytes: built.bytes,
             words: built.words,
             is_reused: false,
+            documents: Vec::new(),
         }
     }
 }
@@ -63,15 +67,18 @@ pub(super) struct Supply {
     opened: OnceLock<PathBuf>,
     /// What was read last.
     known: Mutex<Option<Fingerprint>>,
+    /// The documents of the generation that serves; empty when it was opened and not read.
+    served: Mutex<Vec<String>>,
 }
 
-/// What may be reused, and what may be served.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Purpose {
+/// What may be served.
+#[derive(Clone, Copy)]
+enum Purpose<'a> {
     /// There is nothing yet.
     First,
-    /// Something serves; a catalogue without operations must not replace it.
-    Again,
+    /// Something serves, made from these documents: neither a catalogue without operations nor one that lost
+    /// a document to a fault must replace it.
+    Again(&'a [String]),
 }
 
 impl Supply {
@@ -81,6 +88,7 @@ impl Supply {
             index: index.map(Path::to_owned),
             opened: OnceLock::new(),
             known: Mutex::default(),
+            served: Mutex::default(),
         }
     }
 
@@ -122,14 +130,19 @@ impl Supply {
                 Checked::Changed(what) => tracing::info!(what, "the sources changed"),
             }
         }
-        self.load(Purpose::Again).map(Some)
+        let served = self
+            .served
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        self.load(Purpose::Again(&served)).map(Some)
     }
 
     fn has_build_options(&self) -> bool {
         self.index.is_some() || self.source.base_url.is_some() || self.source.prefix.is_some()
     }
 
-    fn load(&self, purpose: Purpose) -> anyhow::Result<Loaded> {
+    fn load(&self, purpose: Purpose<'_>) -> anyhow::Result<Loaded> {
         let (loaded, known) = if let Some(out) = &self.index {
             on_disk(&self.source, out, Trust::Names, purpose)?
         } else {
@@ -137,6 +150,10 @@ impl Supply {
             build(&self.source, &memory, purpose)?
         };
         *self.known() = known;
+        self.served
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone_from(&loaded.documents);
         Ok(loaded)
     }
 
@@ -179,7 +196,7 @@ fn on_disk(
     source: &SourceArgs,
     out: &Path,
     trust: Trust,
-    purpose: Purpose,
+    purpose: Purpose<'_>,
 ) -> anyhow::Result<(Loaded, Option<Fingerprint>)> {
     check_apart(source, out)?;
     if let Some((loaded, known)) = reuse(source, out, trust)? {
@@ -249,7 +266,7 @@ fn note(out: &Path, reader: &Reader, known: &Fingerprint) {
 fn build(
     source: &SourceArgs,
     builder: &dyn Fn() -> anyhow::Result<Builder>,
-    purpose: Purpose,
+    purpose: Purpose<'_>,
 ) -> anyhow::Result<(Loaded, Option<Fingerprint>)> {
     let loader = SourceLoader::new(source)?;
     let options = options(source);
@@ -265,7 +282,13 @@ fn build(
         match recorder.finish() {
             Ok(known) => {
                 check_worth(&report, purpose)?;
-                return Ok((builder.finish()?.into(), known));
+                let mut loaded = Loaded::from(builder.finish()?);
+                loaded.documents = report
+                    .documents
+                    .into_iter()
+                    .map(|one| one.document)
+                    .collect();
+                return Ok((loaded, known));
             }
             Err(changed) if tries > 0 => {
                 tracing::warn!("{changed}; it is read again");
@@ -282,12 +305,26 @@ fn build(
     }
 }
 
-fn check_worth(report: &Report, purpose: Purpose) -> anyhow::Result<()> {
+fn check_worth(report: &Report, purpose: Purpose<'_>) -> anyhow::Result<()> {
     accept(report)?;
-    if purpose == Purpose::Again && report.counts.published == 0 {
+    let Purpose::Again(served) = purpose else {
+        return Ok(());
+    };
+    if report.counts.published == 0 {
         bail!("the sources publish no operation any more");
     }
-    Ok(())
+    // A source that is gone was taken away on purpose; one that is there and cannot be read was not.
+    let lost = report.diagnostics.iter().find(|found| {
+        served.contains(&found.document)
+            && !report
+                .documents
+                .iter()
+                .any(|read| read.document == found.document)
+    });
+    match lost {
+        Some(found) => bail!("a document that serves can no longer be read: {found}"),
+        None => Ok(()),
+    }
 }
 
 /// An index below one of its sources would become a source itself.
@@ -512,5 +549,28 @@ mod tests {
                 .unwrap()
                 .is_reused
         );
+    }
+
+    /// A half-written file must not take its tools away while the others serve; a file that was taken away
+    /// is meant to be gone.
+    #[test]
+    fn a_document_that_serves_is_not_lost_to_a_fault() {
+        let here = Here::new();
+        here.write("b.yaml", &document("b", 2));
+        let supply = Supply::new(&here.source, None);
+        assert_eq!(supply.first().unwrap().reader.len(), 5);
+        for broken in ["openapi: [", "", "hello: 1"] {
+            here.write("b.yaml", broken);
+            let refused = sentence(supply.again());
+            assert!(refused.contains("b.yaml"), "{broken:?}: {refused}");
+        }
+        here.write("b.yaml", &document("b", 1));
+        assert_eq!(supply.again().unwrap().unwrap().reader.len(), 4);
+        fs::remove_file(here.root.path().join("apis/b.yaml")).unwrap();
+        assert_eq!(supply.again().unwrap().unwrap().reader.len(), 3);
+        // One that never served does not hold the others up.
+        here.write("c.yaml", "openapi: [");
+        here.write("a.yaml", &document("a", 4));
+        assert_eq!(supply.again().unwrap().unwrap().reader.len(), 4);
     }
 }

@@ -86,14 +86,9 @@ impl Invoker {
         let Ok(_place) = entered else {
             return timed_out(deadline, Sent::No);
         };
-        let sent = if is_safe(&request.method) {
-            Sent::Harmless
-        } else {
-            Sent::Yes
-        };
         tokio::time::timeout_at(ends, self.exchange(template, request))
             .await
-            .unwrap_or_else(|_| timed_out(deadline, sent))
+            .unwrap_or_else(|_| timed_out(deadline, Sent::Yes))
     }
 
     async fn exchange(&self, template: &RequestTemplate, request: Request) -> Outcome {
@@ -159,7 +154,6 @@ fn is_safe(method: &Method) -> bool {
 #[derive(Debug, Clone, Copy)]
 enum Sent {
     No,
-    Harmless,
     Yes,
 }
 
@@ -170,11 +164,11 @@ fn timed_out(deadline: Duration, sent: Sent) -> Outcome {
     let milliseconds = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX);
     let begin = match sent {
         Sent::No => "the backend has too many calls in flight; this one was not sent within ",
-        Sent::Harmless | Sent::Yes => "the backend did not answer completely within ",
+        Sent::Yes => "the backend did not answer completely within ",
     };
     let end = match sent {
         Sent::Yes => MAY_BE_APPLIED,
-        Sent::No | Sent::Harmless => "",
+        Sent::No => "",
     };
     let message = Filtered::own(&[
         Part::Text(begin),

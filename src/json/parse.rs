@@ -41,8 +41,23 @@ pub struct Parsed {
 ///
 /// A leading byte order mark is skipped. Numbers keep their digits exactly as written.
 pub fn parse(bytes: &[u8], depth_max: usize) -> Result<Parsed, JsonError> {
+    parse_at_most(bytes, depth_max, usize::MAX)
+}
+
+/// Reads the same of at most `values_max` values, counted at every level.
+///
+/// In memory each value costs some hundred bytes however short its text, so for texts of strangers a limit of
+/// bytes alone is none.
+pub fn parse_at_most(
+    bytes: &[u8],
+    depth_max: usize,
+    values_max: usize,
+) -> Result<Parsed, JsonError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut places = Places::default();
+    let mut places = Places {
+        values_left: values_max,
+        ..Places::default()
+    };
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     // The visitor below counts levels itself: the limit is the caller's, not the library's fixed 128.
     reader.disable_recursion_limit();
@@ -105,6 +120,7 @@ impl<'de> Deserialize<'de> for Stored {
 struct Places {
     duplicates: Vec<Pointer>,
     path: Pointer,
+    values_left: usize,
 }
 
 /// Reads one value; recursion happens only through [`Node::inner`], one level less each.
@@ -148,7 +164,13 @@ impl Node<'_> {
 impl<'de> DeserializeSeed<'de> for Node<'_> {
     type Value = Value;
 
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(mut self, reader: D) -> Result<Value, D::Error> {
+        if let Some(places) = &mut self.places {
+            places.values_left = places
+                .values_left
+                .checked_sub(1)
+                .ok_or_else(|| D::Error::custom("too many values"))?;
+        }
         reader.deserialize_any(self)
     }
 }
@@ -402,6 +424,20 @@ mod tests {
         assert!(read("[[[]]]", 2).is_err());
         let deep = "[".repeat(1_000_000);
         assert_eq!(read(&deep, 100).unwrap_err().message, "nested too deeply");
+    }
+
+    #[test]
+    fn values_are_counted_at_every_level() {
+        let most = |text: &str| {
+            (0..20)
+                .find(|&max| parse_at_most(text.as_bytes(), 9, max).is_ok())
+                .unwrap()
+        };
+        assert_eq!(most("5"), 1);
+        assert_eq!(most("[1, -2.5e3, [], {}, \"a,b\"]"), 6);
+        assert_eq!(most("{\"a\": {\"b\": [null]}, \"a\": true}"), 5);
+        let error = parse_at_most(b"[0,0,0]", 9, 3).unwrap_err();
+        assert_eq!(error.message, "too many values");
     }
 
     #[test]

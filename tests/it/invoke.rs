@@ -411,7 +411,7 @@ async fn the_deadline_covers_head_and_body() {
         ],
         vec![Step::Send(head.to_vec()), Step::Drip(b' ')],
     ] {
-        for (method, warned) in [("POST", true), ("GET", false)] {
+        for method in ["POST", "GET"] {
             let steps = steps.clone();
             let mut backend = Backend::start(move |_| steps.clone()).await;
             let short = Settings {
@@ -423,11 +423,8 @@ async fn the_deadline_covers_head_and_body() {
             assert!(begun.elapsed() < Duration::from_secs(10));
             assert_eq!((failed.kind, failed.status), (FailureKind::Timeout, None));
             let message = failed.message.as_str();
-            assert_eq!(
-                message.contains("may have been applied"),
-                warned,
-                "{message}"
-            );
+            // A document's GET is not always one that changes nothing.
+            assert!(message.contains("may have been applied"), "{message}");
             assert!(message.contains("300 ms"));
             // Sent once, and dropped.
             assert!(matches!(backend.next().await, Seen::Request(_)));
