@@ -282,13 +282,12 @@ fn build(
         match recorder.finish() {
             Ok(known) => {
                 check_worth(&report, purpose)?;
-                let mut loaded = Loaded::from(builder.finish()?);
-                loaded.documents = report
-                    .documents
-                    .into_iter()
-                    .map(|one| one.document)
-                    .collect();
-                return Ok((loaded, known));
+                let documents = report.documents.into_iter().map(|one| one.document);
+                let made = Loaded {
+                    documents: documents.collect(),
+                    ..builder.finish()?.into()
+                };
+                return Ok((made, known));
             }
             Err(changed) if tries > 0 => {
                 tracing::warn!("{changed}; it is read again");
