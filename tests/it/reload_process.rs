@@ -3,9 +3,9 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -429,26 +429,45 @@ fn a_prebuilt_index_is_reloaded_when_another_becomes_current() {
     check_serves(&running, 1, 9);
 }
 
-/// A pipe that gives a builder one entry and then nothing: it is at work until it is told to stop.
-#[cfg(unix)]
-struct Pipe {
-    _writer: fs::File,
-}
+/// A server of one catalogue that gives a builder one entry and then nothing: whoever reads it is at work until
+/// it is told to stop.
+struct Slow(TcpListener);
 
-#[cfg(unix)]
-impl Pipe {
-    fn make(path: &Path) {
-        let made = Command::new("mkfifo").arg(path).status().unwrap();
-        assert!(made.success());
+impl Slow {
+    fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        Self(listener)
     }
 
-    /// Waits for the reader, so that its build has begun.
-    fn open(path: &Path) -> Self {
-        let mut writer = fs::File::options().write(true).open(path).unwrap();
-        writer
-            .write_all(b"{\"name\":\"one\",\"description\":\"\"}\n")
-            .unwrap();
-        Self { _writer: writer }
+    fn url(&self) -> String {
+        format!("http://{}/slow.jsonl", self.0.local_addr().unwrap())
+    }
+
+    /// Waits for a reader and answers with `head` and one entry. The body ends when what is returned is dropped,
+    /// unless the head says otherwise.
+    #[track_caller]
+    fn answer(&self, head: &str) -> TcpStream {
+        let until = Instant::now() + PATIENCE;
+        let mut reader = loop {
+            match self.0.accept() {
+                Ok((reader, _)) => break reader,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => panic!("{error}"),
+            }
+            assert!(Instant::now() < until, "nobody reads");
+            std::thread::yield_now();
+        };
+        let entry = "{\"name\":\"one\",\"description\":\"\"}\n";
+        let text = format!("HTTP/1.1 200 OK\r\n{head}\r\n{entry}");
+        reader.write_all(text.as_bytes()).unwrap();
+        reader
+    }
+
+    /// Waits for a reader, so that its build has begun, and keeps it waiting.
+    #[track_caller]
+    fn stall(&self) -> TcpStream {
+        self.answer("Content-Length: 1000\r\n")
     }
 }
 
@@ -459,11 +478,10 @@ fn who_interrupts_a_build_finds_everything_as_it_was() {
     let here = Here::new();
     assert!(here.run(&["index", "apis", "--out", "idx"]).0.success());
     let serving = index::current(&here.path("idx")).unwrap();
-    Pipe::make(&here.path("slow.jsonl"));
+    let slow = Slow::new();
     for (signal, code) in [("INT", Some(130)), ("TERM", Some(143)), ("KILL", None)] {
-        let arguments = ["index", "slow.jsonl", "--out", "idx"];
-        let mut building = Running::start(here.command(&arguments));
-        let _pipe = Pipe::open(&here.path("slow.jsonl"));
+        let mut building = Running::start(here.command(&["index", &slow.url(), "--out", "idx"]));
+        let _stalled = slow.stall();
         assert_eq!(here.litter("idx").len(), 1, "it builds");
         building.signal(signal);
         let status = building.ended();
@@ -493,12 +511,20 @@ fn who_interrupts_a_build_finds_everything_as_it_was() {
 #[test]
 fn stopping_gives_up_a_reload() {
     let here = Here::new();
-    let mut running = here.serve(&["apis", "--index", "idx"]);
+    let slow = Slow::new();
+    let url = slow.url();
+    let mut running = std::thread::scope(|scope| {
+        let served = scope.spawn(|| here.serve(&["apis", &url, "--index", "idx"]));
+        drop(slow.answer("Connection: close\r\n"));
+        served.join().unwrap()
+    });
     let serving = index::current(&here.path("idx")).unwrap();
-    Pipe::make(&here.path("apis/slow.jsonl"));
+    // Another file tells that the sources changed, without a look at the URL: only the build fetches it.
+    here.put("apis/more.yaml", &document("more", 1));
     running.signal("HUP");
-    let _pipe = Pipe::open(&here.path("apis/slow.jsonl"));
+    let _stalled = slow.stall();
     assert_eq!(running.status()["reloading"], true);
+    assert_eq!(here.litter("idx").len(), 1, "it builds");
     running.signal("TERM");
     assert_eq!(running.ended().code(), Some(0));
     assert_eq!(here.litter("idx"), Vec::<String>::new());
