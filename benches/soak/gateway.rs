@@ -66,7 +66,7 @@ pub(crate) fn build(out: &Path, seed: u64, variant: u64, count: usize) -> Reader
     let mut builder = Builder::on_disk(out, BuildOptions::default()).unwrap();
     for mut operation in catalogue.operations() {
         operation.definition.name.push_str(mark(variant));
-        builder.push(&operation).unwrap();
+        builder.push(operation).unwrap();
     }
     builder.finish().unwrap().reader
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::json::{canonical, sha256_hex};
+use crate::json::{self, canonical, sha256_hex};
 
 /// Digits of the SHA-256 that make a version.
 const VERSION_DIGITS: usize = 16;
@@ -18,9 +18,14 @@ pub struct Definition {
     /// The whole description; the card shows a cut of it.
     pub description: String,
     /// The published input schema: a flat object whose properties are the arguments.
+    #[serde(deserialize_with = "json::stored")]
     pub input_schema: Value,
     /// What the call returns, where the operation declares a success body.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "json::stored_option"
+    )]
     pub output_schema: Option<Value>,
     /// The hints that apply.
     #[serde(default)]
@@ -33,7 +38,7 @@ pub struct Definition {
 /// Hints in wire spelling (`readOnlyHint`, …), only those that apply; an ordered JSON object.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Annotations(pub Map<String, Value>);
+pub struct Annotations(#[serde(deserialize_with = "json::stored_map")] pub Map<String, Value>);
 
 impl Annotations {
     /// The hints that hold of an HTTP method (ingestion.md, "Annotations").

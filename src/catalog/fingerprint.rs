@@ -122,7 +122,10 @@ fn label(target: &SourceTarget) -> String {
 
 /// Every option by its debug form: one that is added later cannot be forgotten here.
 fn hashed(options: &ReadOptions) -> String {
-    sha256_hex(format!("{options:?}").as_bytes())
+    let mut shaping = options.clone();
+    // How many threads read changes no result.
+    shaping.threads = None;
+    sha256_hex(format!("{shaping:?}").as_bytes())
 }
 
 fn made_by() -> String {

@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::document::shown;
-use super::openapi::{argument_allows_null, is_method, placeholders};
+use super::openapi::{argument_allows_null, is_method};
+use super::route::{has_dot_segment, placeholders, sent_route};
 use super::sources::Compression;
 use super::{
     Annotations, Body, BodyShape, Definition, Location, Member, Operation, Parameter,
@@ -307,6 +308,9 @@ fn template(
     if !is_method(method) {
         return Err(format!("{} is no method of HTTP", shown(method)));
     }
+    if has_dot_segment(route) {
+        return Err("a route has no segment `.` or `..`; write it resolved".to_owned());
+    }
     let is_long = route.len() > ROUTE_BYTES_MAX;
     if is_long || !route.starts_with('/') || route.chars().any(char::is_control) {
         return Err(format!(
@@ -373,7 +377,7 @@ fn template(
         document: document.to_owned(),
         method,
         base_url,
-        route: route.split('#').next().unwrap_or(route).to_owned(),
+        route: sent_route(route).to_owned(),
         parameters,
         body,
         accepts: Vec::new(),

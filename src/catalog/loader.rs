@@ -2,7 +2,7 @@
 //!
 //! Owns: the contract of loaders. Must never open a network connection.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -59,11 +59,14 @@ impl Loader for FileLoader {
             let message = "URLs are not fetched here; name a file";
             return Err(LoadError::Refused(message.to_owned()));
         };
+        // Asked before it is opened: opening a pipe waits for a writer, which may never come.
+        if !fs::metadata(path)?.is_file() {
+            let message =
+                "it is no regular file; save it as one, for it is read again at every reload";
+            return Err(LoadError::Refused(message.to_owned()));
+        }
         let file = File::open(path)?;
         let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(LoadError::Refused("it is a directory".to_owned()));
-        }
         match bytes_max {
             Some(bytes_max) if metadata.len() > bytes_max => Err(LoadError::TooLarge { bytes_max }),
             _ => Ok(Box::new(file)),

@@ -21,6 +21,7 @@ mod parse;
 mod read;
 mod registry;
 mod report;
+mod route;
 mod schema;
 mod security;
 mod selection;
@@ -37,6 +38,7 @@ pub use operation::{Operation, SearchText};
 pub use options::{NameOverride, Prefix, ReadOptions};
 pub use read::{ReadError, read};
 pub use report::{DocumentCounts, Report};
+pub use route::{RoutePart, route_parts, sent_route};
 pub use security::{SchemeUse, Security};
 pub use selection::{SelectionDecision, SelectionRule};
 pub use template::{

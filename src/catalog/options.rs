@@ -24,6 +24,8 @@ pub struct ReadOptions {
     pub keys: BTreeMap<String, String>,
     /// The operator's names of single operations.
     pub names: Vec<NameOverride>,
+    /// Threads that parse and convert; none for as many as there are cores. Changes no result.
+    pub threads: Option<usize>,
 }
 
 /// Whether names start with their document's key.

@@ -32,9 +32,10 @@ const BATCH_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Documents are parsed together up to this many.
 const BATCH_DOCUMENTS_MAX: usize = 64;
 
-/// The schemas of one document are published up to about this many bytes together: a document in which many
-/// operations share a vast schema would otherwise take hours. The largest of people's take a fiftieth.
-const DOCUMENT_SCHEMAS_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// The schemas of one document are published up to about this many bytes together: a small document in which
+/// many operations share a vast schema would otherwise take hours, and all the memory there is (a catalogue
+/// in memory costs some three times the text of its schemas). The largest of people's take a sixth.
+const DOCUMENT_SCHEMAS_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
 /// Operations are converted together up to this many: they are held until all of them are made.
 const BATCH_OPERATIONS: usize = 64;
@@ -96,6 +97,7 @@ pub fn read(
         loader,
         sink,
         pool: rayon::ThreadPoolBuilder::new()
+            .num_threads(options.threads.unwrap_or(0))
             .stack_size(STACK_BYTES)
             .thread_name(|number| format!("catalog-{number}"))
             .build()?,
@@ -210,7 +212,7 @@ impl Reading<'_> {
                     }
                     Err(finding) => {
                         counts.dropped += 1;
-                        notes.add_always(Severity::Dropped, finding);
+                        notes.add_always(Severity::Dropped, named(finding, planned));
                     }
                 }
             }
@@ -462,6 +464,20 @@ fn plan(item: &Item, settings: Settings<'_>, loader: &dyn Loader) -> Result<Plan
         .map(|one| (Severity::Warning, one));
     plan.findings.splice(0..0, warnings);
     Ok(plan)
+}
+
+/// The finding that costs an operation, naming it where the place does not: what is wrong may stand in a
+/// component that many share.
+fn named(mut finding: Finding, planned: &openapi::Planned) -> Finding {
+    let below = finding.at.as_str().strip_prefix(planned.at.as_str());
+    if !below.is_some_and(|below| below.is_empty() || below.starts_with('/')) {
+        let (method, route) = (&planned.method, &planned.route);
+        finding.message = format!(
+            "{method} {route} needs what stands here: {}",
+            finding.message
+        );
+    }
+    finding
 }
 
 fn too_much(at: &Pointer, operations: usize) -> Finding {

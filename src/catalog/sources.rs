@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use globset::{GlobBuilder, GlobMatcher};
 use url::Url;
@@ -16,8 +17,12 @@ use super::{Diagnostic, DiagnosticCode, Severity};
 /// A tree holds at most this many readable files; a larger one is not a directory of API documents.
 const TREE_FILES_MAX: usize = 100_000;
 
-/// A tree is at most this deep: deeper ones are links that go round.
+/// A tree is at most this deep: nobody's is.
 const TREE_LEVELS_MAX: usize = 64;
+
+/// So many times a tree may lead to a directory that it led to before: a few links that cross make more ways
+/// than can be walked.
+const TREE_REPEATS_MAX: usize = 1_000;
 
 /// One thing to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,9 +155,11 @@ impl Expansion {
     /// The readable files below a directory whose path there is wanted, in the order of their names.
     fn tree(&mut self, source: &str, root: &Path, below: &str, wanted: &dyn Fn(&str) -> bool) {
         let mut files = 0;
-        // Entries still to visit, the next one last.
-        let mut open: Vec<(PathBuf, String, usize)> = vec![(root.to_owned(), String::new(), 0)];
-        while let Some((path, inside, level)) = open.pop() {
+        let mut repeats = 0;
+        let mut met = HashSet::new();
+        // Entries still to visit, the next one last, each with the directories above it.
+        let mut open = vec![(root.to_owned(), String::new(), Above::default())];
+        while let Some((path, inside, above)) = open.pop() {
             if !path.is_dir() {
                 if is_readable(&inside) && wanted(&inside) {
                     files += 1;
@@ -166,7 +173,23 @@ impl Expansion {
                 }
                 continue;
             }
-            if level >= TREE_LEVELS_MAX {
+            // A directory that cannot be resolved is reported when it is listed.
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            if above.holds(&real) {
+                continue;
+            }
+            if !met.insert(real.clone()) {
+                repeats += 1;
+            }
+            if repeats > TREE_REPEATS_MAX {
+                let message = format!(
+                    "its links lead over {TREE_REPEATS_MAX} times to a directory that was met before; \
+                     name the directories that hold the documents"
+                );
+                return self.fault(source, message);
+            }
+            let above = above.and(real);
+            if above.levels() > TREE_LEVELS_MAX {
                 self.fault(
                     &format!("{below}{inside}"),
                     "the directory is too deep in its tree".to_owned(),
@@ -188,7 +211,7 @@ impl Expansion {
                             "" => text.into_owned(),
                             inside => format!("{inside}/{text}"),
                         };
-                        open.push((path.join(name), inside, level + 1));
+                        open.push((path.join(name), inside, above.clone()));
                     }
                 }
                 Err(error) => self.fault(
@@ -233,6 +256,32 @@ pub(super) fn glob_root(source: &str) -> Option<PathBuf> {
         let (below, _) = glob_parts(source);
         PathBuf::from(if below.is_empty() { "." } else { below })
     })
+}
+
+/// The real paths of the directories on the way to an entry: a link to one of them goes round.
+#[derive(Clone, Default)]
+struct Above(Option<Rc<(PathBuf, Self, usize)>>);
+
+impl Above {
+    fn holds(&self, real: &Path) -> bool {
+        let mut next = self;
+        while let Some(level) = &next.0 {
+            if level.0 == real {
+                return true;
+            }
+            next = &level.1;
+        }
+        false
+    }
+
+    fn levels(&self) -> usize {
+        self.0.as_ref().map_or(0, |level| level.2)
+    }
+
+    fn and(self, real: PathBuf) -> Self {
+        let levels = self.levels() + 1;
+        Self(Some(Rc::new((real, self, levels))))
+    }
 }
 
 fn matcher(pattern: &str) -> Result<GlobMatcher, String> {

@@ -1,7 +1,7 @@
 //! The sources of a command line: how they are opened, what is told of them, and an open generation of them.
 
 use std::io::{Cursor, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::catalog::{
 };
 use crate::config::{AnswerArgs, CallArgs, NamePrefix, SourceArgs};
 use crate::http::{self, AllowedHosts, Client};
-use crate::index::{BuildOptions, Builder, Reader};
+use crate::index::{self, BuildOptions, Builder, IndexError, Reader};
 use crate::tools::{Generation, Generations, MetaTools};
 
 /// A document that is fetched must be there within this.
@@ -29,6 +29,22 @@ const FETCH_BYTES_MAX: u64 = 1 << 30;
 
 /// At most this many findings are told one by one when a catalogue is opened; `check` lists them all.
 const TOLD_MAX: usize = 20;
+
+/// Opens an index directory, or says what to do about it.
+pub(super) fn open_index(directory: &Path) -> anyhow::Result<Reader> {
+    let shown = directory.display();
+    index::open_current(directory).map_err(|error| match &error {
+        // What the engine says of a damaged file is pages long and of its own insides.
+        IndexError::Engine { source, .. } => {
+            tracing::debug!(source = %source, "the engine cannot open the index");
+            anyhow::anyhow!(
+                "the index `{shown}` cannot be opened: {error}; `sezzlee verify {shown}` finds damage, \
+                 `sezzlee index` builds it again"
+            )
+        }
+        _ => anyhow::Error::from(error).context(format!("the index `{shown}` cannot be opened")),
+    })
+}
 
 /// The generation of some sources, in memory or as it lies there, for a command that answers and ends.
 pub(super) fn open(source: &SourceArgs) -> anyhow::Result<Opened> {
@@ -95,6 +111,7 @@ pub(super) fn options(source: &SourceArgs) -> ReadOptions {
             Some(NamePrefix::Always) => Prefix::Always,
             Some(NamePrefix::Never) => Prefix::Never,
         },
+        threads: source.build.threads(),
         ..ReadOptions::default()
     }
 }

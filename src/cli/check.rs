@@ -32,7 +32,11 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Ended> {
         for diagnostic in &report.diagnostics {
             line(&serde_json::to_string(diagnostic)?)?;
         }
-        line(&json!({"counts": report.counts}).to_string())?;
+        let mut last = json!({"counts": report.counts});
+        if report.diagnostics_left_out > 0 {
+            last["diagnosticsLeftOut"] = json!(report.diagnostics_left_out);
+        }
+        line(&last.to_string())?;
     } else {
         show(&report)?;
     }
@@ -58,6 +62,12 @@ fn show(report: &Report) -> anyhow::Result<()> {
     }
     for ((severity, code), count) in &kinds {
         line(&format!("{count:>7}  {}  {code}", severity.0))?;
+    }
+    if report.diagnostics_left_out > 0 {
+        line(&format!(
+            "{:>7}  more, of sources with so many that they are counted only",
+            report.diagnostics_left_out
+        ))?;
     }
     let counts = report.counts;
     line(&format!(

@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::Ended;
+use super::catalogue::open_index;
 use super::interrupt::Guard;
 use super::output::{grouped, line, sized};
 use super::supply::build_on_disk;
@@ -75,7 +76,7 @@ pub(super) struct VerifyArgs {
 
 pub(super) fn verify(args: &VerifyArgs) -> anyhow::Result<Ended> {
     let bytes = index::verify(&args.directory)?;
-    let reader = index::open_current(&args.directory)?;
+    let reader = open_index(&args.directory)?;
     line(&format!(
         "{} operations in {}: every file matches its checksum",
         grouped(u64::from(reader.len())),

@@ -17,6 +17,7 @@ mod progress;
 mod search;
 mod serve;
 mod supply;
+mod synthesize;
 
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
@@ -65,6 +66,9 @@ enum Command {
     Explain(search::ExplainArgs),
     /// Check every byte of an index directory against its checksums.
     Verify(index::VerifyArgs),
+    /// Write a seeded catalogue as JSON Lines, for benches and load tests.
+    #[command(hide = true)]
+    Synthesize(synthesize::SynthesizeArgs),
     /// Write a shell's completion script to stdout.
     Completions {
         /// The shell.
@@ -125,6 +129,7 @@ impl Command {
             Self::Invoke(args) => invoke::run(&args),
             Self::Explain(args) => search::explain(&args),
             Self::Verify(args) => index::verify(&args),
+            Self::Synthesize(args) => synthesize::run(&args),
             Self::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut command(), "sezzlee", &mut script);

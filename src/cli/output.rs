@@ -2,19 +2,20 @@
 
 use std::io::{self, Write as _};
 
+use anyhow::Context as _;
 use serde_json::Value;
 
 use crate::json::JsonError;
 
 /// Writes bytes to stdout.
-pub(super) fn stdout(bytes: &[u8]) -> io::Result<()> {
+pub(super) fn stdout(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    written.context("the output cannot be written")
 }
 
 /// Writes one line to stdout.
-pub(super) fn line(text: &str) -> io::Result<()> {
+pub(super) fn line(text: &str) -> anyhow::Result<()> {
     stdout(format!("{text}\n").as_bytes())
 }
 

@@ -11,7 +11,7 @@ use super::Ended;
 use super::catalogue::{Opened, open};
 use super::output::{line, printable, read_answer, stderr_line};
 use crate::access::{Caller, View, Visible};
-use crate::config::{AnswerArgs, SourceArgs};
+use crate::config::{AnswerArgs, BuildArgs, SourceArgs};
 use crate::index::{Hit, TokenMatch};
 use crate::search::{self, Explanation, Query};
 use crate::text::QUERY_BYTES_MAX;
@@ -67,6 +67,7 @@ pub(super) fn run(args: &SearchArgs) -> anyhow::Result<Ended> {
         sources,
         base_url: None,
         prefix: None,
+        build: BuildArgs::default(),
     })?;
     let several = queries.len() > 1;
     let tools = loaded.tools(&args.answers)?;
@@ -180,7 +181,7 @@ fn show_hit(
     if args.detail {
         let (operation, _) = loaded.reader().operation(document)?;
         let object = Value::Object(operation.definition.to_object());
-        return Ok(line(&printable(&serde_json::to_string_pretty(&object)?))?);
+        return line(&printable(&serde_json::to_string_pretty(&object)?));
     }
     let card = loaded.reader().card(document)?;
     let card = read_answer(std::str::from_utf8(card.json())?)?;

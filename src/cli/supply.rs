@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 
-use super::catalogue::{SourceLoader, accept, index_directory, options};
+use super::catalogue::{SourceLoader, accept, index_directory, open_index, options};
 use super::progress::Progress;
 use crate::catalog::{self, Checked, Fingerprint, Recorder, Report};
 use crate::config::SourceArgs;
-use crate::index::{self, BuildOptions, Builder, Built, Reader};
+use crate::index::{self, Builder, Built, Reader};
 
 /// How often sources are read that change while they are read, before they are given up.
 const READ_TRIES: usize = 3;
@@ -97,7 +97,7 @@ impl Supply {
         match directory {
             Some(directory) => {
                 let directory = self.opened.get_or_init(|| directory);
-                Ok(Loaded::opened(index::open_current(directory)?))
+                Ok(Loaded::opened(open_index(directory)?))
             }
             None => self.load(Purpose::First),
         }
@@ -106,7 +106,7 @@ impl Supply {
     /// The next generation, or `None` when the sources are what they were.
     pub(super) fn again(&self) -> anyhow::Result<Option<Loaded>> {
         if let Some(directory) = self.opened.get() {
-            return Ok(Some(Loaded::opened(index::open_current(directory)?)));
+            return Ok(Some(Loaded::opened(open_index(directory)?)));
         }
         let loader = SourceLoader::new(&self.source)?;
         let known = self.known().clone();
@@ -133,7 +133,7 @@ impl Supply {
         let (loaded, known) = if let Some(out) = &self.index {
             on_disk(&self.source, out, Trust::Names, purpose)?
         } else {
-            let memory = || Ok(Builder::in_memory(BuildOptions::default()));
+            let memory = || Ok(Builder::in_memory(self.source.build.settings()));
             build(&self.source, &memory, purpose)?
         };
         *self.known() = known;
@@ -185,7 +185,7 @@ fn on_disk(
     if let Some((loaded, known)) = reuse(source, out, trust)? {
         return Ok((loaded, Some(known)));
     }
-    let builder = || Ok(Builder::on_disk(out, BuildOptions::default())?);
+    let builder = || Ok(Builder::on_disk(out, source.build.settings())?);
     let (loaded, known) = build(source, &builder, purpose).map_err(|error| no_room(error, out))?;
     if let Some(known) = &known {
         note(out, &loaded.reader, known);
@@ -379,6 +379,7 @@ mod tests {
                 sources,
                 base_url: None,
                 prefix: None,
+                build: crate::config::BuildArgs::default(),
             };
             let here = Self { root, source };
             here.write("a.yaml", &document("a", 3));

@@ -12,6 +12,7 @@ use url::Url;
 use crate::access::OnUnknown;
 use crate::contract::Budget;
 use crate::http::AllowedHosts;
+use crate::index::BuildOptions;
 use crate::mcp::Allowed;
 use crate::telemetry::Form;
 use crate::{http, invoke, mcp, server, tools};
@@ -47,6 +48,44 @@ pub struct SourceArgs {
     /// `always` otherwise.
     #[arg(long, value_enum, value_name = "WHEN")]
     pub prefix: Option<NamePrefix>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a group of flags has no help of its own")]
+    pub build: BuildArgs,
+}
+
+/// What reading and building may take of the machine.
+#[derive(Debug, Clone, Args)]
+pub struct BuildArgs {
+    /// Threads that read and build; left out, as many as there are cores.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Memory for postings while an index is built, in MiB; a build takes about 250 bytes an operation more.
+    #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
+    pub memory: u32,
+}
+
+impl BuildArgs {
+    /// The settings of a build.
+    pub fn settings(&self) -> BuildOptions {
+        BuildOptions {
+            memory_bytes: usize::try_from(self.memory)
+                .unwrap_or(usize::MAX)
+                .saturating_mul(1 << 20),
+            threads: self.threads(),
+            ..BuildOptions::default()
+        }
+    }
+
+    /// How many threads; none for as many as there are cores.
+    pub fn threads(&self) -> Option<usize> {
+        self.threads.map(usize::from)
+    }
+}
+
+/// An address to listen on. Names are not resolved: one may stand for several addresses.
+fn socket_address(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse()
+        .map_err(|_| "give an IP address and a port, such as 127.0.0.1:8848 or [::1]:8848")
 }
 
 /// A URL that calls can be sent to. What would silently be left out of it is refused.
@@ -104,7 +143,7 @@ macro_rules! default_by_parsing {
     };
 }
 
-default_by_parsing!(AnswerArgs, CallArgs, ListenArgs);
+default_by_parsing!(BuildArgs, AnswerArgs, CallArgs, ListenArgs);
 
 /// What happens to operations whose decision is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -149,6 +188,9 @@ pub struct CallArgs {
     pub allow_host: Vec<String>,
 }
 
+/// What a deadline that rounds to nothing becomes.
+const DEADLINE_MIN: Duration = Duration::from_millis(1);
+
 /// Longer than any call; what a float of seconds can safely become.
 const DEADLINE_SECONDS_MAX: f64 = 86_400.0;
 
@@ -189,7 +231,9 @@ impl CallArgs {
             ));
         }
         Ok(invoke::Settings {
-            deadline: (self.deadline > 0.0).then(|| Duration::from_secs_f64(self.deadline)),
+            // However small, it is a limit: only 0 is none.
+            deadline: (self.deadline > 0.0)
+                .then(|| Duration::from_secs_f64(self.deadline).max(DEADLINE_MIN)),
             budget_bytes: budget.bytes(),
             in_flight_max: self.max_calls,
             ..invoke::Settings::default()
@@ -201,7 +245,7 @@ impl CallArgs {
 #[derive(Debug, Clone, Args)]
 pub struct ListenArgs {
     /// Where to listen; port 0 takes a free one.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8848")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8848", value_parser = socket_address)]
     pub listen: SocketAddr,
     /// A host name requests may be for, besides loopback names when none is given; may be given several
     /// times; `*` for any.
@@ -355,6 +399,46 @@ impl LogArgs {
             Some("json") => Form::Json,
             None if serves => Form::fitting_stderr(),
             _ => Form::Text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_zero_is_no_deadline() {
+        let deadline = |seconds| {
+            let calls = CallArgs {
+                deadline: seconds,
+                ..CallArgs::default()
+            };
+            calls.invoker(Budget::default()).unwrap().deadline
+        };
+        assert_eq!(deadline(0.0), None);
+        assert_eq!(deadline(1e-300), Some(DEADLINE_MIN));
+        assert_eq!(deadline(2.5), Some(Duration::from_millis(2_500)));
+    }
+
+    #[test]
+    fn base_urls_hold_nothing_that_would_be_left_out() {
+        for good in ["http://127.0.0.1:80", "https://shop.test/v1/"] {
+            assert!(base_url(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "shop.test",
+            "ftp://shop.test",
+            "file:///srv",
+            "http://u@shop.test",
+            "http://:p@shop.test",
+            "http://shop.test/?q",
+            "http://shop.test/#f",
+            "h.test:80",
+            "/v1",
+            "",
+        ] {
+            assert!(base_url(bad).is_err(), "{bad}");
         }
     }
 }

@@ -6,6 +6,6 @@
 mod args;
 
 pub use args::{
-    AdminArgs, AnswerArgs, BadValue, CallArgs, ListenArgs, LogArgs, NamePrefix, OnUnknownArg,
-    SourceArgs,
+    AdminArgs, AnswerArgs, BadValue, BuildArgs, CallArgs, ListenArgs, LogArgs, NamePrefix,
+    OnUnknownArg, SourceArgs,
 };

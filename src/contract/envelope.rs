@@ -1,5 +1,7 @@
 //! The envelopes: one JSON object per answer, success or error, and the refusal of one that is too large.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value, json};
 
 use super::Code;
@@ -178,33 +180,35 @@ impl Envelope<'_> {
 }
 
 /// `{"status", "body"?, "contentType"?, "location"?}`.
+///
+/// The members are written one by one: a body is not copied to be serialized.
 fn answer_json(answer: &Answer) -> String {
-    let mut object = Map::new();
-    object.insert("status".into(), json!(answer.status));
+    let mut json = format!("{{\"status\":{}", answer.status);
+    let mut member = |name: &str, value: &Value| {
+        // Writing into a String cannot fail.
+        let _ = write!(json, ",\"{name}\":{value}");
+    };
     match &answer.body {
         None => {}
-        Some(AnswerBody::Json(value)) => {
-            object.insert("body".into(), value.clone());
-        }
-        Some(AnswerBody::Text(text)) => {
-            object.insert("body".into(), json!(text));
-        }
+        Some(AnswerBody::Json(value)) => member("body", value),
+        Some(AnswerBody::Text(text)) => member("body", &json!(text)),
         Some(AnswerBody::Binary {
             bytes,
             media_type,
             sha256,
-        }) => {
-            let described = json!({"bytes": bytes, "mediaType": media_type, "sha256": sha256});
-            object.insert("body".into(), described);
-        }
+        }) => member(
+            "body",
+            &json!({"bytes": bytes, "mediaType": media_type, "sha256": sha256}),
+        ),
     }
     if let Some(content_type) = &answer.content_type {
-        object.insert("contentType".into(), json!(content_type));
+        member("contentType", &json!(content_type));
     }
     if let Some(location) = &answer.location {
-        object.insert("location".into(), json!(location.as_str()));
+        member("location", &json!(location.as_str()));
     }
-    Value::Object(object).to_string()
+    json.push('}');
+    json
 }
 
 /// `{"error", "message", "status"?, "retryable", "fields"?, "retryAfterSeconds"?, "reference"?}`.

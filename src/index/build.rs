@@ -2,21 +2,24 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use tantivy::directory::{RamDirectory, TerminatingWrite, WritePtr};
 use tantivy::{Directory, Index, IndexSettings};
 
 use super::directory::{BuildDirectory, CARDS_FILE, DEFINITIONS_FILE};
+use super::entries::Tokens;
 use super::manifest::{FORMAT_VERSION, MANIFEST_FILE, Manifest, SegmentEntry};
 use super::records::{RecordWriter, train};
 use super::schema::{Fields, TOKENIZER_VERSION};
-use super::segment::{Entry, SegmentDocument, write_segments};
+use super::segment::{SegmentDocument, Shared, write_segments};
 use super::spool::{Record, Spool, SpoolPlace, decode};
-use super::vocabulary::{Interner, PrefixTerms, indexed_front};
-use super::{FieldName, IndexError, Reader};
-use crate::catalog::{Operation, SearchText, Security, Sink, SinkError};
-use crate::text::{fold, for_each_token};
+use super::vocabulary::{Interner, PrefixTerms};
+use super::{Bm25, IndexError, Reader};
+use crate::catalog::{Operation, Security, Sink, SinkError};
+use crate::text::fold;
 
 /// The most operations one generation takes: document numbers are 32 bits and the engine keeps the top one.
 const OPERATIONS_MAX: u32 = i32::MAX as u32;
@@ -29,11 +32,20 @@ const DICTIONARY_SAMPLES_MAX: usize = 4_000;
 pub struct BuildOptions {
     /// Into how many segments the documents are split; results are the same for any number.
     pub segments: usize,
+    /// How many bytes of postings may be held at once while they are inverted. What else a build holds
+    /// grows with the catalogue: about 250 bytes an operation.
+    pub memory_bytes: usize,
+    /// Threads that build; none for as many as there are cores.
+    pub threads: Option<usize>,
 }
 
 impl Default for BuildOptions {
     fn default() -> Self {
-        Self { segments: 1 }
+        Self {
+            segments: 1,
+            memory_bytes: 512 << 20,
+            threads: None,
+        }
     }
 }
 
@@ -48,6 +60,9 @@ pub struct Built {
     pub words: usize,
 }
 
+/// Operations that are tokenized and serialized together, on every core.
+const BATCH_OPERATIONS: usize = 2_048;
+
 /// Collects operations and builds a generation from them.
 pub struct Builder {
     target: Target,
@@ -56,9 +71,14 @@ pub struct Builder {
     words: Interner,
     tags: Interner,
     audiences: HashMap<Security, u32>,
+    /// Taken and not yet processed; they come after `documents`.
+    batch: Vec<Operation>,
     documents: Vec<Document>,
-    entries: Vec<Entry>,
+    entries: Vec<u8>,
     tag_lists: Vec<u32>,
+    scratch: Vec<(u32, u8)>,
+    /// Threads of the builder's own, when their number was chosen.
+    pool: Option<Arc<rayon::ThreadPool>>,
 }
 
 enum Target {
@@ -67,12 +87,37 @@ enum Target {
 }
 
 struct Document {
-    name: String,
+    name: Box<str>,
     entries: std::ops::Range<usize>,
     tags: std::ops::Range<usize>,
     len2: u32,
     audience: u32,
     record: SpoolPlace,
+}
+
+/// Threads of a chosen number; where the system gives none, the shared ones serve as well.
+fn own_threads(threads: Option<usize>) -> Option<Arc<rayon::ThreadPool>> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads?);
+    pool.thread_name(|number| format!("build-{number}"))
+        .build()
+        .map(Arc::new)
+        .inspect_err(|error| tracing::warn!(%error, "no threads of their own for the build"))
+        .ok()
+}
+
+/// What of an operation can be made without the others.
+struct Prepared {
+    tokens: Tokens,
+    record: Record,
+}
+
+impl Prepared {
+    fn of(operation: &Operation) -> Result<Self, IndexError> {
+        Ok(Self {
+            tokens: Tokens::of(&operation.search_text()),
+            record: Record::of(operation)?,
+        })
+    }
 }
 
 impl Builder {
@@ -101,54 +146,82 @@ impl Builder {
             words: Interner::default(),
             tags: Interner::default(),
             audiences: HashMap::new(),
+            batch: Vec::new(),
             documents: Vec::new(),
             entries: Vec::new(),
             tag_lists: Vec::new(),
+            scratch: Vec::new(),
+            pool: own_threads(options.threads),
         }
     }
 
     /// How many operations were taken.
     pub fn len(&self) -> usize {
-        self.documents.len()
+        self.documents.len() + self.batch.len()
     }
 
     /// Whether none was taken yet.
     pub fn is_empty(&self) -> bool {
-        self.documents.is_empty()
+        self.len() == 0
     }
 
     /// Takes one operation; answers its ordinal in order of arrival.
-    pub fn push(&mut self, operation: &Operation) -> Result<u32, IndexError> {
-        let ordinal = u32::try_from(self.documents.len())
+    pub fn push(&mut self, operation: Operation) -> Result<u32, IndexError> {
+        let ordinal = u32::try_from(self.len())
             .ok()
             .filter(|&ordinal| ordinal < OPERATIONS_MAX)
             .ok_or(IndexError::TooMany {
                 max: OPERATIONS_MAX,
             })?;
-        let document = self.document(operation)?;
-        self.documents.push(document);
+        self.batch.push(operation);
+        if self.batch.len() >= BATCH_OPERATIONS {
+            self.process_batch()?;
+        }
         Ok(ordinal)
     }
 
     /// Gives an operation that was taken another name.
     pub fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), IndexError> {
+        self.process_batch()?;
         let Some(old) = self.documents.get(ordinal as usize) else {
             return Ok(());
         };
         let record = self.spool.read(&old.record)?;
         let mut operation = decode(&record.operation, "spool")?;
         name.clone_into(&mut operation.definition.name);
-        let document = self.document(&operation)?;
+        let document = self.document(&operation, &Prepared::of(&operation)?)?;
         self.documents[ordinal as usize] = document;
         Ok(())
     }
 
-    fn document(&mut self, operation: &Operation) -> Result<Document, IndexError> {
+    /// Does on every core what needs nothing shared, then numbers words and spools records in order.
+    fn process_batch(&mut self) -> Result<(), IndexError> {
+        let batch = std::mem::take(&mut self.batch);
+        let prepare = || batch.par_iter().map(Prepared::of).collect::<Result<_, _>>();
+        let prepared: Vec<Prepared> = match &self.pool {
+            Some(pool) => pool.install(prepare),
+            None => prepare(),
+        }?;
+        for (operation, prepared) in batch.iter().zip(&prepared) {
+            let document = self.document(operation, prepared)?;
+            self.documents.push(document);
+        }
+        Ok(())
+    }
+
+    fn document(
+        &mut self,
+        operation: &Operation,
+        prepared: &Prepared,
+    ) -> Result<Document, IndexError> {
         let audiences = u32::try_from(self.audiences.len()).unwrap_or(u32::MAX);
-        let audience = *self
-            .audiences
-            .entry(operation.security.clone())
-            .or_insert(audiences);
+        let audience = match self.audiences.get(&operation.security) {
+            Some(&audience) => audience,
+            None => *self
+                .audiences
+                .entry(operation.security.clone())
+                .or_insert(audiences),
+        };
         let first_tag = self.tag_lists.len();
         for tag in &operation.tags {
             let tag = self.tags.intern(&fold(tag));
@@ -156,81 +229,102 @@ impl Builder {
                 self.tag_lists.push(tag);
             }
         }
-        let (entries, len2) = self.tokenize(&operation.search_text());
+        let first_entry = self.entries.len();
+        let len2 = prepared
+            .tokens
+            .encode(&mut self.words, &mut self.scratch, &mut self.entries);
         Ok(Document {
-            name: operation.definition.name.clone(),
-            entries,
+            name: operation.definition.name.as_str().into(),
+            entries: first_entry..self.entries.len(),
             tags: first_tag..self.tag_lists.len(),
             len2,
             audience,
-            record: self.spool.write(&Record::of(operation)?)?,
+            record: self.spool.write(&prepared.record)?,
         })
-    }
-
-    fn tokenize(&mut self, text: &SearchText<'_>) -> (std::ops::Range<usize>, u32) {
-        let mut seen: Vec<(u32, u8)> = Vec::new();
-        let mut read = |field: FieldName, text: &str| {
-            for_each_token(text, |token| {
-                seen.push((self.words.intern(indexed_front(token)), field.ordinal()));
-            });
-        };
-        read(FieldName::Name, text.name);
-        read(FieldName::Description, text.description);
-        text.search_terms
-            .iter()
-            .for_each(|text| read(FieldName::SearchTerms, text));
-        text.tags
-            .iter()
-            .for_each(|text| read(FieldName::Tags, text));
-        text.route
-            .iter()
-            .for_each(|text| read(FieldName::Route, text));
-        text.alternate_routes
-            .iter()
-            .for_each(|text| read(FieldName::Route, text));
-        text.parameters
-            .iter()
-            .for_each(|text| read(FieldName::Parameters, text));
-        seen.sort_unstable();
-        let start = self.entries.len();
-        let mut len2 = 0u32;
-        for run in seen.chunk_by(|a, b| a == b) {
-            let (token, field) = run[0];
-            let count = u32::try_from(run.len()).unwrap_or(u32::MAX);
-            let weight2 = FieldName::ALL[usize::from(field)].weight2();
-            len2 = len2.saturating_add(weight2.saturating_mul(count));
-            self.entries.push(Entry {
-                token,
-                count,
-                field,
-            });
-        }
-        (start..self.entries.len(), len2)
     }
 
     /// Writes the generation and opens it. On disk it becomes the current one.
     pub fn finish(mut self) -> Result<Built, IndexError> {
+        match self.pool.take() {
+            Some(pool) => pool.install(|| self.write()),
+            None => self.write(),
+        }
+    }
+
+    fn write(mut self) -> Result<Built, IndexError> {
+        self.process_batch()?;
         let order = self.name_order()?;
         let directory: Box<dyn Directory> = match &self.target {
             Target::Memory(directory) => Box::new(directory.clone()),
             Target::Disk(build) => build.open()?,
         };
-        let revision = self.write_records(&*directory, &order)?;
-
         let mut audiences = vec![Security::default(); self.audiences.len()];
         for (security, &number) in &self.audiences {
             audiences[number as usize] = security.clone();
         }
-        // Facet terms must come sorted; tags were numbered as they arrived.
-        let sorted_tags = self.tags.sorted();
-        let mut tag_rank = vec![0u32; sorted_tags.len()];
-        for (rank, (_, tag)) in (0u32..).zip(&sorted_tags) {
-            tag_rank[*tag as usize] = rank;
+        self.rank_tags();
+        // Definitions and postings have nothing in common but the order of documents.
+        let mut spool = std::mem::replace(&mut self.spool, Spool::Memory(Vec::new()));
+        let (records, segments) = rayon::join(
+            || write_records(&mut spool, &self.documents, &*directory, &order),
+            || self.write_index(&*directory, &order, audiences.len()),
+        );
+        let revision = records?;
+        let (segments, len2_total) = segments?;
+        drop(spool);
+        let manifest = Manifest {
+            format: FORMAT_VERSION,
+            tokenizer: TOKENIZER_VERSION,
+            operations: u32::try_from(order.len()).unwrap_or(u32::MAX),
+            len2_total,
+            revision,
+            segments,
+            audiences,
+            files: Vec::new(),
+        };
+        let words = self.words.len();
+        let target = self.target;
+        match target {
+            Target::Memory(_) => {
+                directory
+                    .atomic_write(Path::new(MANIFEST_FILE), &manifest.to_bytes())
+                    .map_err(IndexError::file("write", MANIFEST_FILE))?;
+                Ok(Built {
+                    reader: Reader::open(&*directory)?,
+                    bytes: 0,
+                    words,
+                })
+            }
+            Target::Disk(build) => {
+                drop(directory);
+                let (path, bytes) = build.publish(manifest)?;
+                Ok(Built {
+                    reader: super::directory::open_generation(&path)?,
+                    bytes,
+                    words,
+                })
+            }
+        }
+    }
+
+    /// Numbers tags anew by their sorted place: facet terms are written sorted, and arrived as they came.
+    fn rank_tags(&mut self) {
+        let mut rank_of_tag = vec![0u32; self.tags.len()];
+        for (rank, (_, tag)) in (0u32..).zip(self.tags.sorted()) {
+            rank_of_tag[tag as usize] = rank;
         }
         for tag in &mut self.tag_lists {
-            *tag = tag_rank[*tag as usize];
+            *tag = rank_of_tag[*tag as usize];
         }
-        let tag_terms: Vec<&str> = sorted_tags.iter().map(|(tag, _)| *tag).collect();
+    }
+
+    /// Writes the engine's part of the generation; answers its segments and the sum of twice the lengths.
+    fn write_index(
+        &self,
+        directory: &dyn Directory,
+        order: &[usize],
+        audiences: usize,
+    ) -> Result<(Vec<SegmentEntry>, u64), IndexError> {
         let documents: Vec<_> = order
             .iter()
             .map(|&ordinal| {
@@ -250,59 +344,31 @@ impl Builder {
         let slices: Vec<_> = documents.chunks(per_segment).collect();
         let fields = Fields::new();
         let terms = PrefixTerms::new(&self.words);
-        let index = Index::create(
-            directory.clone(),
-            fields.schema.clone(),
-            IndexSettings::default(),
-        )
-        .map_err(IndexError::engine("create an index"))?;
-        let ids = write_segments(&index, &fields, &terms, &tag_terms, &slices)?;
-        drop(index);
-
-        let manifest = Manifest {
-            format: FORMAT_VERSION,
-            tokenizer: TOKENIZER_VERSION,
-            operations: u32::try_from(documents.len()).unwrap_or(u32::MAX),
-            len2_total: documents
-                .iter()
-                .map(|document| u64::from(document.len2))
-                .sum(),
-            revision,
-            segments: ids
-                .into_iter()
-                .zip(&slices)
-                .map(|(id, slice)| SegmentEntry {
-                    id,
-                    operations: u32::try_from(slice.len()).unwrap_or(u32::MAX),
-                })
-                .collect(),
+        let tags: Vec<&str> = self.tags.sorted().into_iter().map(|(tag, _)| tag).collect();
+        let settings = IndexSettings::default();
+        let index = Index::create(directory.box_clone(), fields.schema.clone(), settings)
+            .map_err(IndexError::engine("create an index"))?;
+        let len2_total: u64 = documents
+            .iter()
+            .map(|document| u64::from(document.len2))
+            .sum();
+        let shared = Shared {
+            fields: &fields,
+            terms: &terms,
+            tags: &tags,
             audiences,
-            files: Vec::new(),
+            statistics: Bm25::new(documents.len() as u64, len2_total),
+            memory_bytes: self.options.memory_bytes,
         };
-        let words = self.words.len();
-        let Self { target, spool, .. } = self;
-        drop(spool);
-        match target {
-            Target::Memory(_) => {
-                directory
-                    .atomic_write(Path::new(MANIFEST_FILE), &manifest.to_bytes())
-                    .map_err(IndexError::file("write", MANIFEST_FILE))?;
-                Ok(Built {
-                    reader: Reader::open(directory)?,
-                    bytes: 0,
-                    words,
-                })
-            }
-            Target::Disk(build) => {
-                drop(directory);
-                let (path, bytes) = build.publish(manifest)?;
-                Ok(Built {
-                    reader: super::directory::open_generation(&path)?,
-                    bytes,
-                    words,
-                })
-            }
-        }
+        let ids = write_segments(directory, &index, &shared, &slices)?;
+        let segments = ids
+            .into_iter()
+            .zip(&slices)
+            .map(|(id, slice)| SegmentEntry {
+                id,
+                operations: u32::try_from(slice.len()).unwrap_or(u32::MAX),
+            });
+        Ok((segments.collect(), len2_total))
     }
 
     /// Places in arrival order, sorted by name by code point; two equal names are refused.
@@ -312,67 +378,75 @@ impl Builder {
         for pair in order.windows(2) {
             let name = &self.documents[pair[0]].name;
             if *name == self.documents[pair[1]].name {
-                return Err(IndexError::DuplicateName { name: name.clone() });
+                return Err(IndexError::DuplicateName {
+                    name: name.to_string(),
+                });
             }
         }
         Ok(order)
-    }
-
-    /// Writes definitions and cards in name order; answers the revision over all of it.
-    fn write_records(
-        &mut self,
-        directory: &dyn Directory,
-        order: &[usize],
-    ) -> Result<String, IndexError> {
-        let create = |name: &'static str| -> Result<WritePtr, IndexError> {
-            directory.open_write(Path::new(name)).map_err(|error| {
-                IndexError::engine("create a record file")(tantivy::TantivyError::from(error))
-            })
-        };
-        let step = order.len().div_ceil(DICTIONARY_SAMPLES_MAX).max(1);
-        let mut samples = Vec::new();
-        for &ordinal in order.iter().step_by(step) {
-            samples.push(self.spool.read(&self.documents[ordinal].record)?.stored());
-        }
-        let dictionary = train(&samples);
-        drop(samples);
-        let mut definitions = RecordWriter::compressed(create(DEFINITIONS_FILE)?, dictionary)
-            .map_err(IndexError::file("write", DEFINITIONS_FILE))?;
-        let mut cards = RecordWriter::plain(create(CARDS_FILE)?);
-        let mut digest = Sha256::new();
-        for &ordinal in order {
-            let record = self.spool.read(&self.documents[ordinal].record)?;
-            digest.update((record.operation.len() as u64).to_le_bytes());
-            digest.update(&record.operation);
-            definitions
-                .push(&record.stored())
-                .map_err(IndexError::file("write", DEFINITIONS_FILE))?;
-            cards
-                .push(&record.card)
-                .map_err(IndexError::file("write", CARDS_FILE))?;
-        }
-        for (name, out) in [
-            (DEFINITIONS_FILE, definitions.finish()),
-            (CARDS_FILE, cards.finish()),
-        ] {
-            out.and_then(TerminatingWrite::terminate)
-                .map_err(IndexError::file("write", name))?;
-        }
-        Ok(digest
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect())
     }
 }
 
 impl Sink for Builder {
     fn operation(&mut self, operation: Operation) -> Result<u32, SinkError> {
-        self.push(&operation)
+        self.push(operation)
             .map_err(|error| SinkError(Box::new(error)))
     }
 
     fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), SinkError> {
         Self::rename(self, ordinal, name).map_err(|error| SinkError(Box::new(error)))
     }
+}
+
+/// Writes definitions and cards in name order; answers the revision over all of it.
+fn write_records(
+    spool: &mut Spool,
+    documents: &[Document],
+    directory: &dyn Directory,
+    order: &[usize],
+) -> Result<String, IndexError> {
+    let create = |name: &'static str| -> Result<WritePtr, IndexError> {
+        directory.open_write(Path::new(name)).map_err(|error| {
+            IndexError::engine("create a record file")(tantivy::TantivyError::from(error))
+        })
+    };
+    let step = order.len().div_ceil(DICTIONARY_SAMPLES_MAX).max(1);
+    let mut samples = Vec::new();
+    for &ordinal in order.iter().step_by(step) {
+        samples.push(spool.read(&documents[ordinal].record)?.stored());
+    }
+    let dictionary = train(&samples);
+    drop(samples);
+    let mut definitions = RecordWriter::compressed(create(DEFINITIONS_FILE)?, dictionary);
+    let mut cards = RecordWriter::plain(create(CARDS_FILE)?);
+    let mut digest = Sha256::new();
+    for batch in order.chunks(BATCH_OPERATIONS) {
+        let records: Vec<Record> = batch
+            .iter()
+            .map(|&ordinal| spool.read(&documents[ordinal].record))
+            .collect::<Result<_, _>>()?;
+        let stored: Vec<Vec<u8>> = records.par_iter().map(Record::stored).collect();
+        definitions
+            .push_all(&stored)
+            .map_err(IndexError::file("write", DEFINITIONS_FILE))?;
+        for record in &records {
+            digest.update((record.operation.len() as u64).to_le_bytes());
+            digest.update(&record.operation);
+            cards
+                .push(&record.card)
+                .map_err(IndexError::file("write", CARDS_FILE))?;
+        }
+    }
+    for (name, out) in [
+        (DEFINITIONS_FILE, definitions.finish()),
+        (CARDS_FILE, cards.finish()),
+    ] {
+        out.and_then(TerminatingWrite::terminate)
+            .map_err(IndexError::file("write", name))?;
+    }
+    Ok(digest
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
 }

@@ -8,6 +8,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 use tantivy::Directory;
 use tantivy::directory::MmapDirectory;
 
@@ -21,6 +23,12 @@ pub(super) const DEFINITIONS_FILE: &str = "definitions";
 pub(super) const CARDS_FILE: &str = "cards";
 /// What stands for the engine's own files where it does not say which one is damaged.
 const SEGMENT: &str = "the segment";
+
+/// The impact table of a segment, by its place in the manifest.
+pub(super) fn impacts_file(segment: usize) -> String {
+    format!("impacts.{segment}")
+}
+
 const CURRENT_FILE: &str = "CURRENT";
 const LOCK_FILE: &str = "LOCK";
 pub(super) const BUILD_PREFIX: &str = ".build-";
@@ -257,7 +265,7 @@ pub(super) fn open_generation(path: &Path) -> Result<Reader, IndexError> {
     }
     let directory = open_directory(path)?;
     // The engine trusts its files: numbers of a damaged one can make it panic while it opens them.
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Reader::open(directory)))
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Reader::open(&*directory)))
         .unwrap_or_else(|_| Err(IndexError::damaged(SEGMENT, "the engine cannot open it")))
 }
 
@@ -293,40 +301,45 @@ fn open_directory(path: &Path) -> Result<Box<dyn Directory>, IndexError> {
 
 /// Every file but the manifest, by name, with size and digest.
 fn file_entries(path: &Path) -> Result<Vec<FileEntry>, IndexError> {
-    use sha2::{Digest, Sha256};
-    let mut entries = Vec::new();
+    let mut names = Vec::new();
     for entry in fs::read_dir(path).map_err(IndexError::file("read", path))? {
         let entry = entry.map_err(IndexError::file("read", path))?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name == MANIFEST_FILE {
-            continue;
+        if name != MANIFEST_FILE {
+            names.push(name);
         }
-        let mut file = File::open(entry.path()).map_err(IndexError::file("read", entry.path()))?;
-        let mut digest = DigestWriter(Sha256::new());
-        let bytes =
-            io::copy(&mut file, &mut digest).map_err(IndexError::file("read", entry.path()))?;
-        let sha256 = digest
-            .0
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        entries.push(FileEntry {
-            name,
-            bytes,
-            sha256,
-        });
     }
-    entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-    Ok(entries)
+    names.sort_unstable();
+    names
+        .into_par_iter()
+        .map(|name| file_entry(path, name))
+        .collect()
+}
+
+fn file_entry(path: &Path, name: String) -> Result<FileEntry, IndexError> {
+    let path = path.join(&name);
+    let mut file = File::open(&path).map_err(IndexError::file("read", &path))?;
+    let mut digest = DigestWriter(Sha256::new());
+    let bytes = io::copy(&mut file, &mut digest).map_err(IndexError::file("read", &path))?;
+    let sha256 = digest
+        .0
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    Ok(FileEntry {
+        name,
+        bytes,
+        sha256,
+    })
 }
 
 /// Bytes written here are hashed.
-struct DigestWriter(sha2::Sha256);
+struct DigestWriter(Sha256);
 
 impl Write for DigestWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        sha2::Digest::update(&mut self.0, bytes);
+        self.0.update(bytes);
         Ok(bytes.len())
     }
 

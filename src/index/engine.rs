@@ -1,16 +1,18 @@
-//! Exact top-k under the normative profile: term at a time, every posting, scores in f64.
+//! Ranking under the normative profile: plans, statistics, explanations.
 //!
-//! A score is summed in query order, so it equals that of any other exact implementation bit for bit.
-//! The filter decides before a document may enter the top.
-
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+//! A query is answered by one of three plans with the same result: a listing walks names; a filter that
+//! leaves few documents walks those documents; everything else is pruned top-k. The filter decides before
+//! a document may enter the top, so what is not shown never moves the threshold.
 
 use tantivy::postings::BlockSegmentPostings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{InvertedIndexReader, TantivyError};
 
+use super::allowed::Allowed;
+use super::reader::Segment;
 use super::schema::NormativeProfile;
+use super::top::Top;
+use super::topk::{self, List, move_to};
 use super::{FieldName, IndexError, Reader};
 use crate::text::{is_prefix_query, query_tokens};
 
@@ -42,16 +44,35 @@ pub struct Bm25 {
 }
 
 impl Bm25 {
+    /// The statistics of so many operations with this sum of twice their weighted lengths.
+    pub fn new(operations: u64, len2_total: u64) -> Self {
+        let operations = operations as f64;
+        Self {
+            operations,
+            average: (len2_total as f64 / 2.0) / operations,
+        }
+    }
+
     /// `ln(1 + (N - df + 0.5) / (df + 0.5))`.
     pub fn idf(&self, df: u64) -> f64 {
         let df = df as f64;
         (1.0 + (self.operations - df + 0.5) / (df + 0.5)).ln()
     }
 
+    /// What a document's length adds to the denominator: `k1 * ((1 - b) + (b * len) / avg)`.
+    pub fn norm(&self, len: f64) -> f64 {
+        let (k1, b) = (NormativeProfile::K1, NormativeProfile::B);
+        k1 * ((1.0 - b) + (b * len) / self.average)
+    }
+
+    /// What a frequency is worth before idf: `(tf * (k1 + 1)) / (tf + norm)`.
+    pub fn impact(tf: f64, norm: f64) -> f64 {
+        (tf * (NormativeProfile::K1 + 1.0)) / (tf + norm)
+    }
+
     /// One token's part of a score, in the specification's order of evaluation.
     pub fn part(&self, idf: f64, tf: f64, len: f64) -> f64 {
-        let (k1, b) = (NormativeProfile::K1, NormativeProfile::B);
-        idf * ((tf * (k1 + 1.0)) / (tf + k1 * ((1.0 - b) + (b * len) / self.average)))
+        idf * Self::impact(tf, self.norm(len))
     }
 }
 
@@ -77,11 +98,7 @@ pub struct TokenMatch {
 impl Reader {
     /// The statistics of this generation.
     pub fn statistics(&self) -> Bm25 {
-        let operations = f64::from(self.len());
-        Bm25 {
-            operations,
-            average: (self.manifest().len2_total as f64 / 2.0) / operations,
-        }
+        Bm25::new(u64::from(self.len()), self.manifest().len2_total)
     }
 
     /// The best `limit` documents for a query, best first, ties by name; a query without tokens lists all
@@ -93,62 +110,129 @@ impl Reader {
         limit: usize,
     ) -> Result<Vec<Hit>, IndexError> {
         let tokens = query_tokens(query);
+        let allowed = Allowed::resolve(self, filter)?;
         if tokens.is_empty() {
-            return self.listing(filter, limit);
+            return Ok(self.listing(&allowed, limit));
         }
-        let allowed = self.allowed(filter)?;
-        let scores = self.scores(&tokens)?;
         let mut top = Top::new(limit);
-        for (document, &score) in (0u32..).zip(&scores) {
-            if score > 0.0 && top.would_enter(score) && allowed.holds(document) {
-                top.push(Hit { document, score });
-            }
+        match &allowed {
+            Allowed::Few(documents) => self.score_few(&tokens, documents, &mut top)?,
+            Allowed::Many(_) => self.score_pruned(&tokens, &allowed, &mut top)?,
         }
         Ok(top.into_sorted())
     }
 
     /// The first `limit` documents by name.
-    fn listing(&self, filter: Filter<'_>, limit: usize) -> Result<Vec<Hit>, IndexError> {
-        let allowed = self.allowed(filter)?;
-        Ok((0..self.len())
-            .filter(|&document| allowed.holds(document))
-            .take(limit)
-            .map(|document| Hit {
-                document,
-                score: 0.0,
-            })
-            .collect())
+    fn listing(&self, allowed: &Allowed<'_>, limit: usize) -> Vec<Hit> {
+        let hit = |document: u32| Hit {
+            document,
+            score: 0.0,
+        };
+        match allowed {
+            Allowed::Few(documents) => documents
+                .iter()
+                .take(limit)
+                .map(|&document| hit(document))
+                .collect(),
+            Allowed::Many(predicate) => (0..self.len())
+                .filter(|&document| predicate.holds(self, document))
+                .take(limit)
+                .map(hit)
+                .collect(),
+        }
     }
 
-    /// Every document's score, term at a time in query order.
-    fn scores(&self, tokens: &[String]) -> Result<Vec<f64>, IndexError> {
-        let statistics = self.statistics();
-        let mut scores = vec![0.0f64; self.len() as usize];
-        for token in tokens {
-            let mut lists = Vec::with_capacity(self.segments.len());
-            for segment in &self.segments {
-                if let Some(list) = open_list(&segment.weighted, token)? {
-                    lists.push((segment.base, list));
-                }
+    /// The posting lists of a token, one a segment that has one, and its df in the generation.
+    fn lists_of(&self, token: &str) -> Result<TokenLists, IndexError> {
+        let mut lists = Vec::with_capacity(self.segments.len());
+        let mut df = 0;
+        for (at, segment) in self.segments.iter().enumerate() {
+            if let Some((term, list)) = open_list(&segment.weighted, token)? {
+                df += u64::from(list.doc_freq());
+                lists.push((at, term, list));
             }
-            let df = lists
-                .iter()
-                .map(|(_, list)| u64::from(list.doc_freq()))
-                .sum();
+        }
+        Ok((lists, df))
+    }
+
+    /// Pruned top-k over every segment; the threshold is carried along.
+    fn score_pruned(
+        &self,
+        tokens: &[String],
+        allowed: &Allowed<'_>,
+        top: &mut Top,
+    ) -> Result<(), IndexError> {
+        let statistics = self.statistics();
+        let mut by_segment: Vec<Vec<List<'_>>> = self.segments.iter().map(|_| Vec::new()).collect();
+        for token in tokens {
+            let (lists, df) = self.lists_of(token)?;
             let idf = statistics.idf(df);
-            for (base, mut list) in lists {
-                while !list.docs().is_empty() {
-                    for (&document, &frequency) in list.docs().iter().zip(list.freqs()) {
-                        let document = (base + document) as usize;
-                        let tf = f64::from(frequency) / 2.0;
-                        let len = f64::from(self.len2[document]) / 2.0;
-                        scores[document] += statistics.part(idf, tf, len);
+            for (at, term, postings) in lists {
+                by_segment[at].push(List {
+                    idf,
+                    postings,
+                    row: self.segments[at].impacts.row(term),
+                });
+            }
+        }
+        for (segment, lists) in self.segments.iter().zip(by_segment) {
+            let scored = topk::Segment {
+                base: segment.base,
+                len2: self.lengths_of(segment),
+                norms: self.norms(),
+            };
+            match allowed {
+                Allowed::Many(predicate) if !predicate.is_everything() => {
+                    let holds = |document| predicate.holds(self, document);
+                    topk::score_segment(lists, &scored, holds, top);
+                }
+                _ => topk::score_segment(lists, &scored, |_| true, top),
+            }
+        }
+        Ok(())
+    }
+
+    /// Scores the given documents one list at a time, in query order.
+    fn score_few(
+        &self,
+        tokens: &[String],
+        documents: &[u32],
+        top: &mut Top,
+    ) -> Result<(), IndexError> {
+        let statistics = self.statistics();
+        let mut scores = vec![0.0f64; documents.len()];
+        for token in tokens {
+            let (lists, df) = self.lists_of(token)?;
+            let idf = statistics.idf(df);
+            for (at, _, mut postings) in lists {
+                let segment = &self.segments[at];
+                let from = documents.partition_point(|&document| document < segment.base);
+                let end = segment.base + segment.documents;
+                let mut next = 0;
+                for (&document, score) in documents[from..].iter().zip(&mut scores[from..]) {
+                    if document >= end || postings.docs().is_empty() {
+                        break;
                     }
-                    list.advance();
+                    let local = document - segment.base;
+                    move_to(&mut postings, &mut next, local);
+                    if postings.docs().get(next) == Some(&local) {
+                        let tf = f64::from(postings.freq(next)) / 2.0;
+                        let norm = self.norms().of(self.len2[document as usize]);
+                        *score += idf * Bm25::impact(tf, norm);
+                    }
                 }
             }
         }
-        Ok(scores)
+        for (&document, &score) in documents.iter().zip(&scores) {
+            if top.would_enter(score) {
+                top.push(Hit { document, score });
+            }
+        }
+        Ok(())
+    }
+
+    fn lengths_of(&self, segment: &Segment) -> &[u32] {
+        &self.len2[segment.base as usize..(segment.base + segment.documents) as usize]
     }
 
     /// Takes the score of one document apart, one entry a distinct query token, in query order.
@@ -171,7 +255,7 @@ impl Reader {
                 let local = (segment.base..end)
                     .contains(&document)
                     .then(|| document - segment.base);
-                if let Some(mut list) = open_list(&segment.weighted, &token)? {
+                if let Some((_, mut list)) = open_list(&segment.weighted, &token)? {
                     df += u64::from(list.doc_freq());
                     if let Some(local) = local {
                         frequency = frequency_in(&mut list, local);
@@ -182,7 +266,7 @@ impl Reader {
                 };
                 for (name, field) in FieldName::ALL.into_iter().zip(&segment.by_name) {
                     let count = match open_list(field, &token)? {
-                        Some(mut list) => frequency_in(&mut list, local),
+                        Some((_, mut list)) => frequency_in(&mut list, local),
                         None => 0,
                     };
                     if count > 0 {
@@ -209,111 +293,38 @@ impl Reader {
         }
         Ok(matches)
     }
-
-    fn allowed(&self, filter: Filter<'_>) -> Result<Allowed<'_>, IndexError> {
-        let mut carriers: Option<Vec<u32>> = None;
-        for tag in filter.tags {
-            let with_tag = self.documents_with_tag(tag)?;
-            carriers = Some(match carriers {
-                None => with_tag,
-                Some(before) => intersect(&before, &with_tag),
-            });
-        }
-        let tagged = carriers.map(|documents| {
-            let mut bits = vec![0u64; (self.len() as usize).div_ceil(64)];
-            for document in documents {
-                bits[document as usize / 64] |= 1 << (document % 64);
-            }
-            bits
-        });
-        let shown = if filter.shown.iter().all(|&shown| shown) && !filter.shown.is_empty() {
-            None
-        } else {
-            Some(filter.shown.to_vec())
-        };
-        Ok(Allowed {
-            reader: self,
-            tagged,
-            shown,
-        })
-    }
-
-    fn documents_with_tag(&self, tag: &str) -> Result<Vec<u32>, IndexError> {
-        let mut documents = Vec::new();
-        for segment in &self.segments {
-            let Some(info) = segment.tag.terms().get(tag).map_err(reading)? else {
-                continue;
-            };
-            let mut list = segment
-                .tag
-                .read_block_postings_from_terminfo(&info, IndexRecordOption::Basic)
-                .map_err(reading)?;
-            while !list.docs().is_empty() {
-                documents.extend(list.docs().iter().map(|document| segment.base + document));
-                list.advance();
-            }
-        }
-        Ok(documents)
-    }
 }
 
-/// The filter of one search, resolved.
-struct Allowed<'a> {
-    reader: &'a Reader,
-    tagged: Option<Vec<u64>>,
-    shown: Option<Vec<bool>>,
-}
+/// A token's posting lists: the segment's place, the term's ordinal there, the list; and the df of all.
+type TokenLists = (Vec<(usize, u64, BlockSegmentPostings)>, u64);
 
-impl Allowed<'_> {
-    fn holds(&self, document: u32) -> bool {
-        let tagged = self
-            .tagged
-            .as_ref()
-            .is_none_or(|bits| bits[document as usize / 64] >> (document % 64) & 1 == 1);
-        tagged
-            && self.shown.as_ref().is_none_or(|shown| {
-                shown.get(self.reader.audience(document) as usize) == Some(&true)
-            })
-    }
-}
-
-/// Documents of both sorted lists.
-fn intersect(left: &[u32], right: &[u32]) -> Vec<u32> {
-    let mut right = right.iter().peekable();
-    left.iter()
-        .filter(|&document| {
-            while right.next_if(|&other| other < document).is_some() {}
-            right.peek() == Some(&document)
-        })
-        .copied()
-        .collect()
-}
-
-/// The posting list of a query token: its own term, or the shortest term that starts with it.
+/// The posting list of a query token with its term's ordinal: its own term, or the shortest term that
+/// starts with it.
 fn open_list(
     field: &InvertedIndexReader,
     token: &str,
-) -> Result<Option<BlockSegmentPostings>, IndexError> {
-    let info = if is_prefix_query(token) {
-        let mut terms = field
-            .terms()
-            .range()
-            .ge(token)
-            .into_stream()
-            .map_err(reading)?;
-        match terms.next() {
-            Some((term, info)) if term.starts_with(token.as_bytes()) => Some(info.clone()),
-            _ => None,
-        }
+) -> Result<Option<(u64, BlockSegmentPostings)>, IndexError> {
+    let mut terms = field
+        .terms()
+        .range()
+        .ge(token)
+        .into_stream()
+        .map_err(reading)?;
+    if !terms.advance() {
+        return Ok(None);
+    }
+    let found = if is_prefix_query(token) {
+        terms.key().starts_with(token.as_bytes())
     } else {
-        field.terms().get(token).map_err(reading)?
+        terms.key() == token.as_bytes()
     };
-    info.map(|info| {
-        field
-            .read_block_postings_from_terminfo(&info, IndexRecordOption::WithFreqs)
-            .map_err(reading)
-    })
-    .transpose()
+    if !found {
+        return Ok(None);
+    }
+    let postings = field
+        .read_block_postings_from_terminfo(terms.value(), IndexRecordOption::WithFreqs)
+        .map_err(reading)?;
+    Ok(Some((terms.term_ord(), postings)))
 }
 
 /// The frequency of a document in a list; 0 when it is not there.
@@ -325,71 +336,9 @@ fn frequency_in(list: &mut BlockSegmentPostings, document: u32) -> u32 {
     }
 }
 
-fn reading(error: std::io::Error) -> IndexError {
+pub(super) fn reading(error: std::io::Error) -> IndexError {
     IndexError::Engine {
         what: "read posting lists",
         source: TantivyError::from(error),
     }
 }
-
-/// The best hits so far: higher score first, then lower document number.
-struct Top {
-    limit: usize,
-    /// The worst of the best on top.
-    heap: BinaryHeap<Worst>,
-}
-
-struct Worst(Hit);
-
-impl Top {
-    fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            heap: BinaryHeap::with_capacity(limit.min(1_024) + 1),
-        }
-    }
-
-    /// Whether a later document with this score would be kept; an equal score loses to an earlier name.
-    fn would_enter(&self, score: f64) -> bool {
-        self.heap.len() < self.limit || self.heap.peek().is_some_and(|worst| score > worst.0.score)
-    }
-
-    fn push(&mut self, hit: Hit) {
-        self.heap.push(Worst(hit));
-        if self.heap.len() > self.limit {
-            self.heap.pop();
-        }
-    }
-
-    fn into_sorted(self) -> Vec<Hit> {
-        self.heap
-            .into_sorted_vec()
-            .into_iter()
-            .map(|worst| worst.0)
-            .collect()
-    }
-}
-
-impl Ord for Worst {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other
-            .0
-            .score
-            .total_cmp(&self.0.score)
-            .then(self.0.document.cmp(&other.0.document))
-    }
-}
-
-impl PartialOrd for Worst {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Worst {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Worst {}

@@ -4,17 +4,23 @@
 //! definition store. Everything here is synchronous and pure but for reading and writing its own files.
 //! Must never know MCP, HTTP or callers: an audience here is a number.
 
+mod allowed;
 mod build;
 mod directory;
 mod engine;
+mod entries;
 mod error;
+mod impacts;
 mod manifest;
+mod postings;
 mod provenance;
 mod reader;
 mod records;
 mod schema;
 mod segment;
 mod spool;
+mod top;
+mod topk;
 mod vocabulary;
 
 pub use build::{BuildOptions, Builder, Built};

@@ -9,13 +9,15 @@ use tantivy::index::SegmentReader;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{Directory, Index, InvertedIndexReader};
 
-use super::IndexError;
-use super::directory::{CARDS_FILE, DEFINITIONS_FILE};
+use super::directory::{CARDS_FILE, DEFINITIONS_FILE, impacts_file};
+use super::impacts::Impacts;
 use super::manifest::{MANIFEST_FILE, Manifest};
 use super::records::RecordReader;
 use super::schema::{AUDIENCE, Fields, LEN2};
 use super::segment::segment_id;
 use super::spool::{VERSION_BYTES, decode};
+use super::topk::Norms;
+use super::{Bm25, IndexError};
 use crate::catalog::{Operation, Security};
 
 /// An open generation.
@@ -24,6 +26,7 @@ pub struct Reader {
     pub(super) segments: Vec<Segment>,
     /// Twice the weighted length of every document.
     pub(super) len2: Vec<u32>,
+    norms: Norms,
     /// Every document's audience; empty when there is only one.
     audiences: Vec<u32>,
     /// Documents of every audience.
@@ -37,6 +40,9 @@ pub struct Reader {
 /// One segment, its documents numbered from `base`.
 pub(super) struct Segment {
     pub(super) base: u32,
+    pub(super) documents: u32,
+    pub(super) impacts: Impacts,
+    pub(super) audience: Arc<InvertedIndexReader>,
     pub(super) weighted: Arc<InvertedIndexReader>,
     /// In the order of `FieldName::ALL`.
     pub(super) by_name: Vec<Arc<InvertedIndexReader>>,
@@ -72,7 +78,7 @@ impl std::fmt::Debug for Reader {
 }
 
 impl Reader {
-    pub(super) fn open(directory: Box<dyn Directory>) -> Result<Self, IndexError> {
+    pub(super) fn open(directory: &dyn Directory) -> Result<Self, IndexError> {
         let bytes = directory
             .atomic_read(Path::new(MANIFEST_FILE))
             .map_err(|error| {
@@ -94,7 +100,8 @@ impl Reader {
         };
         let definitions = open_records(DEFINITIONS_FILE, true)?;
         let cards = open_records(CARDS_FILE, false)?;
-        let index = Index::open(directory).map_err(IndexError::engine("open the index"))?;
+        let index =
+            Index::open(directory.box_clone()).map_err(IndexError::engine("open the index"))?;
         let fields = Fields::new();
         if index.schema() != fields.schema {
             return Err(IndexError::damaged(
@@ -105,6 +112,10 @@ impl Reader {
         let mut reader = Self {
             segments: Vec::new(),
             len2: Vec::with_capacity(manifest.operations as usize),
+            norms: Norms::new(Bm25 {
+                operations: 0.0,
+                average: 0.0,
+            }),
             audiences: Vec::new(),
             audience_totals: vec![0; manifest.audiences.len()],
             tags: Vec::new(),
@@ -113,13 +124,15 @@ impl Reader {
             cards,
         };
         let mut tags = BTreeMap::new();
-        reader.open_segments(&index, &fields, &mut tags)?;
+        reader.open_segments(directory, &index, &fields, &mut tags)?;
+        reader.norms = Norms::new(reader.statistics());
         reader.tags = tags.into_iter().collect();
         Ok(reader)
     }
 
     fn open_segments(
         &mut self,
+        directory: &dyn Directory,
         index: &Index,
         fields: &Fields,
         tags: &mut BTreeMap<String, Vec<u32>>,
@@ -129,7 +142,7 @@ impl Reader {
             .searchable_segment_metas()
             .map_err(IndexError::engine(reading))?;
         let mut base = 0u32;
-        for entry in &self.manifest.segments {
+        for (number, entry) in self.manifest.segments.iter().enumerate() {
             let meta = segment_id(&entry.id)
                 .and_then(|id| metas.iter().find(|meta| meta.id() == id))
                 .filter(|meta| meta.max_doc() == entry.operations && !meta.has_deletes())
@@ -143,8 +156,18 @@ impl Reader {
                     .inverted_index(field)
                     .map_err(IndexError::engine(reading))
             };
+            let file = impacts_file(number);
+            let impacts = directory
+                .open_read(Path::new(&file))
+                .map_err(tantivy::TantivyError::from)
+                .and_then(|file| Ok(file.read_bytes()?))
+                .map_err(IndexError::engine("open the impact table"))?;
+            let impacts = Impacts::open(&file, impacts)?;
             let opened = Segment {
                 base,
+                documents: entry.operations,
+                impacts,
+                audience: inverted(fields.audience)?,
                 weighted: inverted(fields.weighted)?,
                 by_name: fields
                     .by_name
@@ -207,6 +230,10 @@ impl Reader {
     /// The audience of a document.
     pub fn audience(&self, document: u32) -> u32 {
         self.audiences.get(document as usize).copied().unwrap_or(0)
+    }
+
+    pub(super) fn norms(&self) -> &Norms {
+        &self.norms
     }
 
     /// How many operations the shown audiences hold together.

@@ -8,8 +8,10 @@
 use std::io::{self, Write};
 use std::sync::Mutex;
 
+use rayon::prelude::*;
 use tantivy::directory::{FileSlice, OwnedBytes};
 use zstd::bulk::{Compressor, Decompressor};
+use zstd::dict::EncoderDictionary;
 
 use super::IndexError;
 
@@ -29,7 +31,7 @@ pub(super) struct RecordWriter<W: Write> {
     out: W,
     written: u64,
     offsets: Vec<u64>,
-    codec: Option<Compressor<'static>>,
+    codec: Option<EncoderDictionary<'static>>,
     dictionary: Vec<u8>,
 }
 
@@ -46,28 +48,45 @@ impl<W: Write> RecordWriter<W> {
     }
 
     /// Records are compressed one by one, with a dictionary (which may be empty).
-    pub(super) fn compressed(out: W, dictionary: Vec<u8>) -> io::Result<Self> {
-        let codec = Compressor::with_dictionary(ZSTD_LEVEL, &dictionary)?;
-        Ok(Self {
-            codec: Some(codec),
+    pub(super) fn compressed(out: W, dictionary: Vec<u8>) -> Self {
+        Self {
+            codec: Some(EncoderDictionary::copy(&dictionary, ZSTD_LEVEL)),
             dictionary,
             ..Self::plain(out)
-        })
+        }
     }
 
+    /// Appends one record.
     pub(super) fn push(&mut self, record: &[u8]) -> io::Result<()> {
-        let framed;
-        let payload = match &mut self.codec {
-            None => record,
+        match &self.codec {
+            None => self.append(record),
             Some(codec) => {
-                let length = u32::try_from(record.len())
-                    .map_err(|_| io::Error::other("a record is over 4 GiB"))?;
-                let mut bytes = length.to_le_bytes().to_vec();
-                bytes.extend(codec.compress(record)?);
-                framed = bytes;
-                &framed
+                let framed = frame(&mut Compressor::with_prepared_dictionary(codec)?, record)?;
+                self.append(&framed)
             }
+        }
+    }
+
+    /// Appends records in order, compressing them on every core.
+    pub(super) fn push_all(&mut self, records: &[Vec<u8>]) -> io::Result<()> {
+        let Some(codec) = &self.codec else {
+            return records.iter().try_for_each(|record| self.append(record));
         };
+        let framed: Vec<Vec<u8>> = records
+            .par_chunks(64)
+            .map(|records| {
+                let mut compressor = Compressor::with_prepared_dictionary(codec)?;
+                records
+                    .iter()
+                    .map(|record| frame(&mut compressor, record))
+                    .collect()
+            })
+            .collect::<io::Result<Vec<Vec<Vec<u8>>>>>()?
+            .concat();
+        framed.iter().try_for_each(|payload| self.append(payload))
+    }
+
+    fn append(&mut self, payload: &[u8]) -> io::Result<()> {
         self.out
             .write_all(&crc32fast::hash(payload).to_le_bytes())?;
         self.out.write_all(payload)?;
@@ -94,6 +113,15 @@ impl<W: Write> RecordWriter<W> {
         self.out.write_all(&footer)?;
         Ok(self.out)
     }
+}
+
+/// The payload of a compressed record: plain length and frame.
+fn frame(compressor: &mut Compressor<'_>, record: &[u8]) -> io::Result<Vec<u8>> {
+    let length =
+        u32::try_from(record.len()).map_err(|_| io::Error::other("a record is over 4 GiB"))?;
+    let mut bytes = length.to_le_bytes().to_vec();
+    bytes.extend(compressor.compress(record)?);
+    Ok(bytes)
 }
 
 /// Reads a record file; memory-mapped when the file is.
@@ -276,7 +304,7 @@ mod tests {
 
     fn sample(records: &[&[u8]], compressed: bool) -> Vec<u8> {
         let mut writer = if compressed {
-            RecordWriter::compressed(Vec::new(), Vec::new()).unwrap()
+            RecordWriter::compressed(Vec::new(), Vec::new())
         } else {
             RecordWriter::plain(Vec::new())
         };

@@ -2,7 +2,7 @@
 //! published form and a test holds the two together.
 
 use tantivy::schema::{
-    FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
+    FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
 
 /// Changes whenever the tokens of a text change: an index of another tokenizer is not read.
@@ -97,6 +97,7 @@ pub(super) struct Fields {
     pub(super) weighted: Field,
     pub(super) by_name: [Field; 6],
     pub(super) tag: Field,
+    pub(super) audience: Field,
 }
 
 impl Fields {
@@ -117,13 +118,14 @@ impl Fields {
             FieldName::ALL.map(|name| builder.add_text_field(name.as_str(), with_freqs.clone()));
         let tag = builder.add_text_field(TAG, text(IndexRecordOption::Basic));
         let column: NumericOptions = FAST.into();
-        builder.add_u64_field(AUDIENCE, column.clone());
+        let audience = builder.add_u64_field(AUDIENCE, column.clone() | INDEXED);
         builder.add_u64_field(LEN2, column);
         Self {
             schema: builder.build(),
             weighted,
             by_name,
             tag,
+            audience,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! also promises neither one segment nor document order. Both matter here: a document's number is its
 //! name's ordinal.
 
+use std::path::Path;
 use std::str::FromStr;
 
 use tantivy::columnar::{ColumnType, ColumnarWriter};
@@ -12,48 +13,49 @@ use tantivy::directory::WritePtr;
 use tantivy::fieldnorm::FieldNormsSerializer;
 use tantivy::index::{SegmentComponent, SegmentId};
 use tantivy::indexer::NoMergePolicy;
-use tantivy::postings::InvertedIndexSerializer;
+use tantivy::postings::{FieldSerializer, InvertedIndexSerializer};
 use tantivy::schema::Field;
 use tantivy::store::{Compressor, StoreWriter};
-use tantivy::{Index, IndexWriter, TantivyDocument};
+use tantivy::{Directory, Index, IndexWriter, TantivyDocument};
 
-use super::IndexError;
+use super::directory::impacts_file;
+use super::impacts::ImpactWriter;
+use super::postings::{Postings, Weigh, invert, invert_sets};
 use super::schema::{AUDIENCE, Fields, LEN2};
 use super::vocabulary::PrefixTerms;
-
-/// One distinct (token, field) of a document with how often it occurs.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
-    pub(super) token: u32,
-    pub(super) count: u32,
-    pub(super) field: u8,
-}
+use super::{Bm25, FieldName, IndexError};
 
 /// One document as the segment writer needs it.
 pub(super) struct SegmentDocument<'a> {
-    pub(super) entries: &'a [Entry],
+    /// Its encoded entries.
+    pub(super) entries: &'a [u8],
     pub(super) len2: u32,
     pub(super) audience: u32,
     /// Ordinals into the sorted facet vocabulary, distinct.
     pub(super) tags: &'a [u32],
 }
 
-/// Posting lists of every term, back to back.
-struct Postings {
-    starts: Vec<usize>,
-    docs: Vec<u32>,
-    freqs: Vec<u32>,
-}
-
 /// The least memory the engine accepts for a writer that only registers finished segments.
 const WRITER_BYTES: usize = 15_000_000;
 
+/// What all segments of a generation share.
+pub(super) struct Shared<'a> {
+    pub(super) fields: &'a Fields,
+    pub(super) terms: &'a PrefixTerms<'a>,
+    /// The facet's terms, sorted.
+    pub(super) tags: &'a [&'a str],
+    /// The number of audiences.
+    pub(super) audiences: usize,
+    pub(super) statistics: Bm25,
+    /// How many bytes of postings may be held at once.
+    pub(super) memory_bytes: usize,
+}
+
 /// Writes one segment per slice of documents and commits them all at once.
 pub(super) fn write_segments(
+    directory: &dyn Directory,
     index: &Index,
-    fields: &Fields,
-    terms: &PrefixTerms<'_>,
-    tags: &[&str],
+    shared: &Shared<'_>,
     slices: &[&[SegmentDocument<'_>]],
 ) -> Result<Vec<String>, IndexError> {
     let mut writer: IndexWriter<TantivyDocument> = index
@@ -61,11 +63,12 @@ pub(super) fn write_segments(
         .map_err(IndexError::engine("open a writer"))?;
     writer.set_merge_policy(Box::new(NoMergePolicy));
     let mut ids = Vec::new();
-    for slice in slices {
+    for (number, slice) in slices.iter().enumerate() {
         let documents =
             u32::try_from(slice.len()).map_err(|_| IndexError::TooMany { max: u32::MAX })?;
         let segment = index.new_segment();
-        write_segment(&segment, fields, terms, tags, slice)?;
+        let impacts = write_segment(&segment, shared, slice)?;
+        write_impacts(directory, number, impacts)?;
         writer
             .add_segment(index.new_segment_meta(segment.id(), documents))
             .map_err(IndexError::engine("register a segment"))?;
@@ -87,33 +90,50 @@ pub(super) fn segment_id(text: &str) -> Option<SegmentId> {
 
 fn write_segment(
     segment: &tantivy::index::Segment,
-    fields: &Fields,
-    terms: &PrefixTerms<'_>,
-    tags: &[&str],
+    shared: &Shared<'_>,
     documents: &[SegmentDocument<'_>],
-) -> Result<(), IndexError> {
+) -> Result<ImpactWriter, IndexError> {
+    let fields = shared.fields;
     let failed = "write a segment";
     let mut serializer =
         InvertedIndexSerializer::open(segment).map_err(IndexError::engine(failed))?;
-    let weights = super::FieldName::ALL.map(super::FieldName::weight2);
-    let weighted = invert(terms, documents, |entry| {
-        weights[usize::from(entry.field)].saturating_mul(entry.count)
-    });
-    write_field(&mut serializer, fields.weighted, &terms.terms, &weighted)?;
-    drop(weighted);
-    for name in super::FieldName::ALL {
-        let one = invert(terms, documents, |entry| {
-            if entry.field == name.ordinal() {
-                entry.count
-            } else {
-                0
-            }
-        });
-        let field = fields.by_name[usize::from(name.ordinal())];
-        write_field(&mut serializer, field, &terms.terms, &one)?;
+    let norms: Vec<f64> = documents
+        .iter()
+        .map(|document| shared.statistics.norm(f64::from(document.len2) / 2.0))
+        .collect();
+    let mut impacts = ImpactWriter::new(documents.len());
+    write_prefix_field(
+        &mut serializer,
+        fields.weighted,
+        shared,
+        documents,
+        Weigh::AllFields,
+        |docs, freqs| {
+            impacts.push(docs, freqs, |document| norms[document as usize]);
+        },
+    )?;
+    drop(norms);
+    for (name, field) in FieldName::ALL.into_iter().zip(fields.by_name) {
+        write_prefix_field(
+            &mut serializer,
+            field,
+            shared,
+            documents,
+            Weigh::One(name),
+            |_, _| {},
+        )?;
     }
-    let facet = invert_tags(tags.len(), documents);
-    write_field(&mut serializer, fields.tag, tags, &facet)?;
+    let facet = invert_sets(
+        shared.tags.len(),
+        documents.iter().map(|document| document.tags),
+    );
+    write_field(&mut serializer, fields.tag, shared.tags, &facet)?;
+    let audiences: Vec<[u8; 8]> = (0..shared.audiences as u64).map(u64::to_be_bytes).collect();
+    let members = documents
+        .iter()
+        .map(|document| std::slice::from_ref(&document.audience));
+    let members = invert_sets(audiences.len(), members);
+    write_field(&mut serializer, fields.audience, &audiences, &members)?;
     serializer.close().map_err(IndexError::engine(failed))?;
 
     FieldNormsSerializer::from_write(open(segment, SegmentComponent::FieldNorms)?)
@@ -144,7 +164,23 @@ fn write_segment(
         false,
     )
     .and_then(StoreWriter::close)
-    .map_err(IndexError::engine(failed))
+    .map_err(IndexError::engine(failed))?;
+    Ok(impacts)
+}
+
+fn write_impacts(
+    directory: &dyn Directory,
+    segment: usize,
+    impacts: ImpactWriter,
+) -> Result<(), IndexError> {
+    let name = impacts_file(segment);
+    let mut out = directory.open_write(Path::new(&name)).map_err(|error| {
+        IndexError::engine("create the impact table")(tantivy::TantivyError::from(error))
+    })?;
+    impacts
+        .write(&mut out)
+        .and_then(|()| terminate(out))
+        .map_err(IndexError::file("write", name))
 }
 
 fn open(
@@ -161,89 +197,38 @@ fn terminate(out: WritePtr) -> std::io::Result<()> {
     out.terminate()
 }
 
-/// Inverts documents into one posting list per term; `frequency` says what an entry adds to its terms.
-fn invert(
-    terms: &PrefixTerms<'_>,
+/// Writes one prefix field, partition by partition; `seen` is told every list.
+fn write_prefix_field(
+    serializer: &mut InvertedIndexSerializer,
+    field: Field,
+    shared: &Shared<'_>,
     documents: &[SegmentDocument<'_>],
-    frequency: impl Fn(&Entry) -> u32,
-) -> Postings {
-    let mut sums = vec![0u32; terms.terms.len()];
-    let mut touched: Vec<u32> = Vec::new();
-    let mut each_document = |emit: &mut dyn FnMut(u32, u32, u32)| {
-        for (number, document) in (0u32..).zip(documents) {
-            for entry in document.entries {
-                let adds = frequency(entry);
-                if adds == 0 {
-                    continue;
-                }
-                for term in terms.chain(entry.token) {
-                    let sum = &mut sums[term as usize];
-                    if *sum == 0 {
-                        touched.push(term);
-                    }
-                    *sum = sum.saturating_add(adds);
-                }
+    weigh: Weigh,
+    mut seen: impl FnMut(&[u32], &[u32]),
+) -> Result<(), IndexError> {
+    let failed = "write posting lists";
+    // The engine's own scoring is never used on these fields, so its total of tokens is not kept.
+    let mut out = serializer
+        .new_field(field, 0, None)
+        .map_err(IndexError::engine(failed))?;
+    invert(
+        shared.terms,
+        documents,
+        weigh,
+        shared.memory_bytes,
+        |postings| {
+            for (term, docs, freqs) in postings.lists() {
+                seen(docs, freqs);
+                write_list(&mut out, shared.terms.terms[term].as_bytes(), docs, freqs)?;
             }
-            for term in touched.drain(..) {
-                let sum = std::mem::take(&mut sums[term as usize]);
-                emit(term, number, sum);
-            }
-        }
-    };
-    let mut counts = vec![0usize; terms.terms.len()];
-    each_document(&mut |term, _, _| counts[term as usize] += 1);
-    let starts = running_sum(&counts);
-    let total = starts.last().copied().unwrap_or(0);
-    let mut next = starts.clone();
-    let mut docs = vec![0u32; total];
-    let mut freqs = vec![0u32; total];
-    each_document(&mut |term, number, frequency| {
-        let at = &mut next[term as usize];
-        docs[*at] = number;
-        freqs[*at] = frequency;
-        *at += 1;
-    });
-    Postings {
-        starts,
-        docs,
-        freqs,
-    }
+            Ok(())
+        },
+    )
+    .and_then(|()| out.close())
+    .map_err(IndexError::engine(failed))
 }
 
-fn invert_tags(tags: usize, documents: &[SegmentDocument<'_>]) -> Postings {
-    let mut counts = vec![0usize; tags];
-    for tag in documents.iter().flat_map(|document| document.tags) {
-        counts[*tag as usize] += 1;
-    }
-    let starts = running_sum(&counts);
-    let mut next = starts.clone();
-    let mut docs = vec![0u32; starts.last().copied().unwrap_or(0)];
-    for (number, document) in (0u32..).zip(documents) {
-        for tag in document.tags {
-            let at = &mut next[*tag as usize];
-            docs[*at] = number;
-            *at += 1;
-        }
-    }
-    let freqs = vec![1; docs.len()];
-    Postings {
-        starts,
-        docs,
-        freqs,
-    }
-}
-
-fn running_sum(counts: &[usize]) -> Vec<usize> {
-    let mut sum = 0;
-    let mut starts = Vec::with_capacity(counts.len() + 1);
-    starts.push(0);
-    for count in counts {
-        sum += count;
-        starts.push(sum);
-    }
-    starts
-}
-
+/// Writes a field whose lists are all at hand.
 fn write_field<T: AsRef<[u8]>>(
     serializer: &mut InvertedIndexSerializer,
     field: Field,
@@ -251,21 +236,25 @@ fn write_field<T: AsRef<[u8]>>(
     postings: &Postings,
 ) -> Result<(), IndexError> {
     let mut write = || -> std::io::Result<()> {
-        let tokens = postings.freqs.iter().map(|&freq| u64::from(freq)).sum();
-        let mut out = serializer.new_field(field, tokens, None)?;
-        for (term, bounds) in terms.iter().zip(postings.starts.windows(2)) {
-            let list = bounds[0]..bounds[1];
-            if list.is_empty() {
-                continue;
-            }
-            let df = u32::try_from(list.len()).unwrap_or(u32::MAX);
-            out.new_term(term.as_ref(), df, true)?;
-            for at in list {
-                out.write_doc(postings.docs[at], postings.freqs[at], &[]);
-            }
-            out.close_term()?;
+        let mut out = serializer.new_field(field, 0, None)?;
+        for (term, docs, freqs) in postings.lists() {
+            write_list(&mut out, terms[term].as_ref(), docs, freqs)?;
         }
         out.close()
     };
     write().map_err(IndexError::engine("write posting lists"))
+}
+
+fn write_list(
+    out: &mut FieldSerializer<'_>,
+    term: &[u8],
+    docs: &[u32],
+    freqs: &[u32],
+) -> std::io::Result<()> {
+    let df = u32::try_from(docs.len()).unwrap_or(u32::MAX);
+    out.new_term(term, df, true)?;
+    for (&document, &freq) in docs.iter().zip(freqs) {
+        out.write_doc(document, freq, &[]);
+    }
+    out.close_term()
 }

@@ -24,7 +24,7 @@ pub(super) fn indexed_front(word: &str) -> &str {
 /// Numbers words in order of first appearance.
 #[derive(Debug, Default)]
 pub(super) struct Interner {
-    ids: HashMap<Box<str>, u32>,
+    ids: HashMap<Box<str>, u32, foldhash::fast::RandomState>,
 }
 
 impl Interner {

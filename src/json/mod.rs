@@ -9,7 +9,7 @@ mod parse;
 mod pointer;
 
 pub use canonical::{canonical, sha256_hex};
-pub use parse::{JsonError, Parsed, parse};
+pub use parse::{JsonError, Parsed, parse, parse_at_most, stored, stored_map, stored_option};
 pub use pointer::{Pointer, escape_token};
 
 use serde_json::Value;

@@ -2,12 +2,15 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::{Map, Number, Value};
 
 use super::Pointer;
 
-/// The key under which `serde_json` hands an arbitrary-precision number to a foreign visitor.
+/// The key under which `serde_json` hands an arbitrary-precision number to a foreign visitor. A text may
+/// hold the same key as a member of an object; see [`AfterToken`].
 const NUMBER_TOKEN: &str = "$serde_json::private::Number";
 
 /// At most this many repeated keys are reported; more say nothing new and a hostile text has millions.
@@ -38,16 +41,29 @@ pub struct Parsed {
 ///
 /// A leading byte order mark is skipped. Numbers keep their digits exactly as written.
 pub fn parse(bytes: &[u8], depth_max: usize) -> Result<Parsed, JsonError> {
+    parse_at_most(bytes, depth_max, usize::MAX)
+}
+
+/// Reads the same of at most `values_max` values, counted at every level.
+///
+/// In memory each value costs some hundred bytes however short its text, so for texts of strangers a limit of
+/// bytes alone is none.
+pub fn parse_at_most(
+    bytes: &[u8],
+    depth_max: usize,
+    values_max: usize,
+) -> Result<Parsed, JsonError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut duplicates = Vec::new();
-    let mut path = Pointer::root();
+    let mut places = Places {
+        values_left: values_max,
+        ..Places::default()
+    };
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     // The visitor below counts levels itself: the limit is the caller's, not the library's fixed 128.
     reader.disable_recursion_limit();
     let seed = Node {
         levels_left: depth_max,
-        duplicates: &mut duplicates,
-        path: &mut path,
+        places: Some(&mut places),
     };
     let value = seed
         .deserialize(&mut reader)
@@ -61,14 +77,56 @@ pub fn parse(bytes: &[u8], depth_max: usize) -> Result<Parsed, JsonError> {
                 column: error.column(),
             }
         })?;
-    Ok(Parsed { value, duplicates })
+    Ok(Parsed {
+        value,
+        duplicates: places.duplicates,
+    })
+}
+
+/// Reads a value that this program wrote itself, for `#[serde(deserialize_with)]`. The library's own reading
+/// takes an object with one of its private keys for a number or for raw text.
+pub fn stored<'de, D: Deserializer<'de>>(reader: D) -> Result<Value, D::Error> {
+    let node = Node {
+        levels_left: usize::MAX,
+        places: None,
+    };
+    node.deserialize(reader)
+}
+
+/// The same for a value that may be absent or null.
+pub fn stored_option<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Value>, D::Error> {
+    let stored: Option<Stored> = Option::deserialize(reader)?;
+    Ok(stored.map(|stored| stored.0))
+}
+
+/// The same for the members of an object.
+pub fn stored_map<'de, D: Deserializer<'de>>(reader: D) -> Result<Map<String, Value>, D::Error> {
+    match stored(reader)? {
+        Value::Object(map) => Ok(map),
+        _ => Err(D::Error::custom("expected an object")),
+    }
+}
+
+struct Stored(Value);
+
+impl<'de> Deserialize<'de> for Stored {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        stored(reader).map(Self)
+    }
+}
+
+/// Where the reader is, and where it met a repeated key.
+#[derive(Default)]
+struct Places {
+    duplicates: Vec<Pointer>,
+    path: Pointer,
+    values_left: usize,
 }
 
 /// Reads one value; recursion happens only through [`Node::inner`], one level less each.
 struct Node<'a> {
     levels_left: usize,
-    duplicates: &'a mut Vec<Pointer>,
-    path: &'a mut Pointer,
+    places: Option<&'a mut Places>,
 }
 
 impl Node<'_> {
@@ -82,8 +140,23 @@ impl Node<'_> {
     fn inner(&mut self, levels_left: usize) -> Node<'_> {
         Node {
             levels_left,
-            duplicates: self.duplicates,
-            path: self.path,
+            places: self.places.as_deref_mut(),
+        }
+    }
+
+    /// Enters a member, `again` when its key was there before.
+    fn enter(&mut self, key: &str, again: bool) {
+        if let Some(places) = &mut self.places {
+            places.path.push(key);
+            if again && places.duplicates.len() < DUPLICATES_MAX {
+                places.duplicates.push(places.path.clone());
+            }
+        }
+    }
+
+    fn leave(&mut self) {
+        if let Some(places) = &mut self.places {
+            places.path.pop();
         }
     }
 }
@@ -91,7 +164,13 @@ impl Node<'_> {
 impl<'de> DeserializeSeed<'de> for Node<'_> {
     type Value = Value;
 
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(mut self, reader: D) -> Result<Value, D::Error> {
+        if let Some(places) = &mut self.places {
+            places.values_left = places
+                .values_left
+                .checked_sub(1)
+                .ok_or_else(|| D::Error::custom("too many values"))?;
+        }
         reader.deserialize_any(self)
     }
 }
@@ -135,9 +214,11 @@ impl<'de> Visitor<'de> for Node<'_> {
         let levels_left = self.levels_inside()?;
         let mut list = Vec::new();
         loop {
-            self.path.push_index(list.len());
+            if let Some(places) = &mut self.places {
+                places.path.push_index(list.len());
+            }
             let item = items.next_element_seed(self.inner(levels_left))?;
-            self.path.pop();
+            self.leave();
             match item {
                 Some(item) => list.push(item),
                 None => return Ok(Value::Array(list)),
@@ -152,26 +233,116 @@ impl<'de> Visitor<'de> for Node<'_> {
             return Ok(Value::Object(map));
         };
         if key == NUMBER_TOKEN {
-            let digits: String = members.next_value()?;
-            return digits
-                .parse::<Number>()
-                .map(Value::Number)
-                .map_err(|_| A::Error::custom("a number is malformed"));
+            let levels_left = self.levels_left.checked_sub(1);
+            self.enter(&key, false);
+            let value = members.next_value_seed(AfterToken {
+                node: self.inner(levels_left.unwrap_or(0)),
+                too_deep: levels_left.is_none(),
+            })?;
+            self.leave();
+            match value {
+                Met::Number(number) => return Ok(Value::Number(number)),
+                Met::Member(value) => map.insert(key, value),
+            };
+            match members.next_key()? {
+                Some(next) => key = next,
+                None => return Ok(Value::Object(map)),
+            }
         }
         let levels_left = self.levels_inside()?;
         loop {
-            self.path.push(&key);
-            if map.contains_key(&key) && self.duplicates.len() < DUPLICATES_MAX {
-                self.duplicates.push(self.path.clone());
-            }
+            self.enter(&key, map.contains_key(&key));
             let value = members.next_value_seed(self.inner(levels_left))?;
-            self.path.pop();
+            self.leave();
             map.insert(key, value);
             match members.next_key()? {
                 Some(next) => key = next,
                 None => return Ok(Value::Object(map)),
             }
         }
+    }
+}
+
+/// What stood behind the token.
+enum Met {
+    /// The library handed over a number.
+    Number(Number),
+    /// The text has an object with such a key.
+    Member(Value),
+}
+
+/// Reads what follows [`NUMBER_TOKEN`]. The library hands the digits of a number over as an owned string;
+/// a string of the text it lends, and anything else is no number's digits.
+struct AfterToken<'a> {
+    node: Node<'a>,
+    /// Whether an object here would be over the limit of levels; a number is no level.
+    too_deep: bool,
+}
+
+impl<'a> AfterToken<'a> {
+    fn member<E: serde::de::Error>(
+        self,
+        read: impl FnOnce(Node<'a>) -> Result<Value, E>,
+    ) -> Result<Met, E> {
+        if self.too_deep {
+            return Err(E::custom("nested too deeply"));
+        }
+        read(self.node).map(Met::Member)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for AfterToken<'_> {
+    type Value = Met;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Met, D::Error> {
+        reader.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for AfterToken<'_> {
+    type Value = Met;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.node.expecting(f)
+    }
+
+    fn visit_string<E: serde::de::Error>(self, digits: String) -> Result<Met, E> {
+        digits
+            .parse()
+            .map(Met::Number)
+            .map_err(|_| E::custom("a number is malformed"))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Met, E> {
+        self.member(|node| node.visit_str(text))
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Met, E> {
+        self.member(Node::visit_unit)
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Met, E> {
+        self.member(|node| node.visit_bool(value))
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Met, E> {
+        self.member(|node| node.visit_i64(value))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Met, E> {
+        self.member(|node| node.visit_u64(value))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Met, E> {
+        self.member(|node| node.visit_f64(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Met, A::Error> {
+        self.member(|node| node.visit_seq(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Met, A::Error> {
+        self.member(|node| node.visit_map(members))
     }
 }
 
@@ -200,6 +371,42 @@ mod tests {
         assert_eq!(read("1E5", 1).unwrap().value.to_string(), "1e+5");
     }
 
+    /// Keys that the library uses between itself and a visitor are keys like any other in a text.
+    #[test]
+    fn private_keys_of_the_library_are_ordinary_keys() {
+        for key in [NUMBER_TOKEN, "$serde_json::private::RawValue"] {
+            for value in [
+                "\"5\"",
+                "\"x\"",
+                "\"\\u0035\"",
+                "5",
+                "-1.0",
+                "null",
+                "true",
+                "[1]",
+                "{}",
+            ] {
+                for text in [
+                    format!("{{\"{key}\":{value}}}"),
+                    format!("{{\"{key}\":{value},\"b\":1e+5}}"),
+                    format!("{{\"b\":1,\"{key}\":{value}}}"),
+                    format!("[{{\"{key}\":{{\"{key}\":{value}}}}}]"),
+                ] {
+                    let want = text.replace("\\u0035", "5");
+                    let parsed = read(&text, 9).unwrap();
+                    assert_eq!(parsed.value.to_string(), want, "{text}");
+                    assert_eq!(parsed.duplicates, []);
+                    let again = stored(&mut serde_json::Deserializer::from_str(&text)).unwrap();
+                    assert_eq!(again, parsed.value, "{text}");
+                }
+            }
+            let twice = format!("{{\"{key}\":1,\"{key}\":2}}");
+            assert_eq!(read(&twice, 1).unwrap().duplicates.len(), 1);
+            assert!(read(&format!("[{{\"{key}\":\"5\"}}]"), 1).is_err());
+        }
+        assert!(read("[5]", 1).is_ok());
+    }
+
     #[test]
     fn repeated_keys_are_reported_and_the_last_wins() {
         let parsed = read(r#"{"a":{"b":1,"b":[{"c":1,"c":2}]},"d":0}"#, 9).unwrap();
@@ -217,6 +424,20 @@ mod tests {
         assert!(read("[[[]]]", 2).is_err());
         let deep = "[".repeat(1_000_000);
         assert_eq!(read(&deep, 100).unwrap_err().message, "nested too deeply");
+    }
+
+    #[test]
+    fn values_are_counted_at_every_level() {
+        let most = |text: &str| {
+            (0..20)
+                .find(|&max| parse_at_most(text.as_bytes(), 9, max).is_ok())
+                .unwrap()
+        };
+        assert_eq!(most("5"), 1);
+        assert_eq!(most("[1, -2.5e3, [], {}, \"a,b\"]"), 6);
+        assert_eq!(most("{\"a\": {\"b\": [null]}, \"a\": true}"), 5);
+        let error = parse_at_most(b"[0,0,0]", 9, 3).unwrap_err();
+        assert_eq!(error.message, "too many values");
     }
 
     #[test]

@@ -10,6 +10,10 @@ use crate::json;
 /// Levels of nesting in one message, the envelope included.
 const DEPTH_MAX: usize = 128;
 
+/// Values in one message, at every level. The limit of bytes lets a million through, each of which costs some
+/// hundred bytes of memory; these cost about twice what the largest message does.
+const VALUES_MAX: usize = 100_000;
+
 /// Bytes of an id as JSON. An id is held and repeated for as long as a stream is open.
 const ID_BYTES_MAX: usize = 1024;
 
@@ -107,12 +111,12 @@ pub enum Message {
 type Unreadable = (Option<Id>, Refusal);
 
 impl Message {
-    /// Reads one message of at most 128 levels.
+    /// Reads one message of at most 128 levels and 100,000 values.
     ///
     /// Repeated keys are refused wherever they are: two readers of one text must not see two calls.
     /// The answer to a request that repeats a key only inside `params` still carries its id.
     pub fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
-        let parsed = json::parse(bytes, DEPTH_MAX)
+        let parsed = json::parse_at_most(bytes, DEPTH_MAX, VALUES_MAX)
             .map_err(|error| (None, Refusal::NotJson(error.to_string())))?;
         let Value::Object(mut envelope) = parsed.value else {
             let kind = json::kind(&parsed.value);
@@ -283,5 +287,19 @@ mod tests {
         };
         assert_eq!(request(&nest(126)).method, "m");
         assert_eq!(refused(&nest(127)).1, -32_700);
+    }
+
+    #[test]
+    fn a_message_of_too_many_values_is_refused_before_it_is_kept() {
+        let message = |values: usize| {
+            let list = vec!["[]"; values].join(",");
+            let head = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{\"a\":[";
+            format!("{head}{list}]}}}}")
+        };
+        // The message, its four members, and the list are values too.
+        assert!(Message::read(message(VALUES_MAX - 6).as_bytes()).is_ok());
+        let (_, code, why) = refused(&message(VALUES_MAX - 5));
+        assert_eq!(code, -32700);
+        assert!(why.contains("too many values"), "{why}");
     }
 }

@@ -74,6 +74,9 @@ async fn serve(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Respo
     if let Err(refusal) = check_media_type(&head.headers) {
         return refused(None, &refusal);
     }
+    if will_be_too_large(&head.headers, settings.body_bytes_max) {
+        return closing(refused(None, &Refusal::TooLarge(settings.body_bytes_max)));
+    }
     let read = read_body(body, settings.body_bytes_max);
     let bytes = match timeout(settings.body_deadline, read).await {
         Ok(Ok(bytes)) => bytes,
@@ -110,6 +113,26 @@ fn check_media_type(headers: &HeaderMap) -> Result<(), Refusal> {
         return Err(Refusal::MediaType("a compressed body is not read"));
     }
     Ok(())
+}
+
+/// Whether the head says enough to refuse the body unread: it is larger than would be thrown away, or its
+/// sender waits for leave to send what is over the limit.
+fn will_be_too_large(headers: &HeaderMap, bytes_max: usize) -> bool {
+    let Some(announced) = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok()?.parse::<u64>().ok())
+    else {
+        return false;
+    };
+    let waits = headers
+        .get(header::EXPECT)
+        .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
+    let read_max = if waits {
+        bytes_max
+    } else {
+        bytes_max.saturating_add(DISCARD_BYTES_MAX)
+    };
+    usize::try_from(announced).map_or(true, |announced| announced > read_max)
 }
 
 /// Reads a body of at most `bytes_max` bytes.

@@ -289,7 +289,7 @@ mod tests {
                 security: Security::default(),
                 template: None,
             };
-            builder.push(&operation).unwrap();
+            builder.push(operation).unwrap();
         }
         builder.finish().unwrap().reader
     }

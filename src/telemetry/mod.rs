@@ -59,7 +59,7 @@ fn tell_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string);
         let place = place.unwrap_or_default();
-        tracing::error!(place, "a fault inside: please report it with this place");
+        tracing::error!(place, "a fault inside; its place helps whoever mends it");
         tracing::debug!(said = panic.payload_as_str(), "what the fault said");
     }));
 }

@@ -17,6 +17,9 @@ use crate::json::kind;
 /// Levels a JSON text in `arguments` may nest; the same as a message's.
 const ARGUMENTS_DEPTH_MAX: usize = 128;
 
+/// Values such a text may hold; the same as a message's.
+const ARGUMENTS_VALUES_MAX: usize = 100_000;
+
 /// The arguments of a call, checked; those of the operation are still as they came.
 pub(super) struct Request {
     name: String,
@@ -105,9 +108,13 @@ impl Request {
             Value::Null => Ok(Cow::Owned(Map::new())),
             Value::Object(object) => Ok(Cow::Borrowed(object)),
             Value::String(text) => {
-                let parsed = crate::json::parse(text.as_bytes(), ARGUMENTS_DEPTH_MAX)
-                    .ok()
-                    .filter(|parsed| parsed.duplicates.is_empty());
+                let parsed = crate::json::parse_at_most(
+                    text.as_bytes(),
+                    ARGUMENTS_DEPTH_MAX,
+                    ARGUMENTS_VALUES_MAX,
+                )
+                .ok()
+                .filter(|parsed| parsed.duplicates.is_empty());
                 match parsed.map(|parsed| parsed.value) {
                     Some(Value::Object(object)) => {
                         tracing::info!(tool = %self.name, "arguments arrived as JSON text and were unwrapped");
@@ -139,4 +146,21 @@ fn not_an_object(arrived: &str) -> Fault {
              {arrived} arrived"
         ),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_of_too_many_values_is_not_unwrapped() {
+        let request = |values: usize| Request {
+            name: "a".to_owned(),
+            arguments: Value::String(format!("{{\"a\":[{}]}}", vec!["[]"; values].join(","))),
+            version: None,
+        };
+        // The object and the list are values too.
+        assert!(request(ARGUMENTS_VALUES_MAX - 2).object().is_ok());
+        assert!(request(ARGUMENTS_VALUES_MAX - 1).object().is_err());
+    }
 }

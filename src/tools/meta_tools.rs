@@ -230,3 +230,30 @@ impl Surface for MetaTools {
         self.0.generations.subscribe()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{BuildOptions, Builder};
+
+    fn empty() -> MetaTools {
+        let built = Builder::in_memory(BuildOptions::default())
+            .finish()
+            .unwrap();
+        let generations = Arc::new(Generations::new(built.reader));
+        let client = crate::http::Client::new(crate::http::Settings::default()).unwrap();
+        let invoker = Invoker::new(client, invoke::Settings::default());
+        MetaTools::new(generations, invoker, Settings::default())
+    }
+
+    #[test]
+    fn a_panic_is_an_internal_error_that_says_nothing_of_it() {
+        let tools = empty();
+        let answer = tools.compute(&Caller::anonymous(), |_, _| panic!("s3cret"));
+        assert!(answer.is_error());
+        assert!(answer.text().starts_with("{\"error\":\"internal_error\""));
+        assert!(!answer.text().contains("s3cret"));
+        let after = tools.search(&Caller::anonymous(), &Map::new());
+        assert_eq!(after.text(), "{\"total\":0,\"results\":[]}");
+    }
+}

@@ -124,3 +124,48 @@ fn warnings_about_a_shared_place_are_given_once() {
         ["warning malformed /components/schemas/S/items/type"]
     );
 }
+
+/// What costs an operation may stand in a component that many share: the operation is named all the same.
+#[test]
+fn a_dropped_operation_is_named_wherever_its_fault_stands() {
+    let document = serde_json::json!({
+        "openapi": "3.0.3",
+        "info": {"title": "t", "version": "1"},
+        "servers": [{"url": "https://h.test"}],
+        "paths": {
+            "/a": {"post": {"requestBody": {"$ref": "#/components/requestBodies/Xml"}}},
+            "/ab": {"put": {"requestBody": {"$ref": "#/components/requestBodies/Xml"}}},
+            "/c": {"get": {"parameters": [{"$ref": "#/components/parameters/Lost"}]}},
+            "/d": {"get": {"parameters": [{"$ref": "#/components/parameters/Round"}]}},
+            "/e": {"post": {"requestBody": {"content": {"application/xml": {}}}}},
+        },
+        "components": {
+            "requestBodies": {"Xml": {"content": {"application/xml": {"schema": {}}}}},
+            "parameters": {
+                "Lost": {"$ref": "#/components/parameters/Nowhere"},
+                "Round": {"$ref": "#/components/parameters/Round"},
+            },
+        },
+    });
+    let outcome = crate::catalog::read_one(&document);
+    let dropped: Vec<String> = outcome
+        .report
+        .diagnostics
+        .iter()
+        .filter(|one| one.severity == sezzlee::catalog::Severity::Dropped)
+        .map(|one| format!("{} {}", one.at.as_str(), one.message))
+        .collect();
+    assert_eq!(dropped.len(), 5, "{dropped:#?}");
+    for (operation, path) in [
+        ("POST /a ", "/paths/~1a/"),
+        ("PUT /ab ", "/paths/~1ab/"),
+        ("GET /c ", "/paths/~1c/"),
+        ("GET /d ", "/paths/~1d/"),
+        ("POST /e ", "/paths/~1e/"),
+    ] {
+        let named = dropped
+            .iter()
+            .filter(|one| one.contains(operation) || one.starts_with(path));
+        assert_eq!(named.count(), 1, "{operation}: {dropped:#?}");
+    }
+}

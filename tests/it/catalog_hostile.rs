@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use sezzlee::catalog::{Card, ReadOptions};
+use sezzlee::catalog::{Card, Operation, ReadOptions};
 
 use crate::catalog::{Outcome, openapi, read_one, read_sources};
 use crate::catalog_schemas::check_published;
@@ -386,6 +386,91 @@ proptest! {
                 "components": {"schemas": {"A": schema, "B": {"type": "object", "properties": {"a": schema}}}},
             });
             check(&read_one(&document));
+        }
+    }
+}
+
+/// A number's private key in the JSON library is a key like any other in documents, whatever language they
+/// are in, and stays one in a generation.
+#[test]
+fn private_keys_of_the_json_library_survive_reading_and_storing() {
+    for key in [
+        "$serde_json::private::Number",
+        "$serde_json::private::RawValue",
+    ] {
+        let schema = json!({"type": "object", "default": {key: "5"}, "properties": {key: {"type": "string"}}});
+        let document = openapi(&json!({"/a": {"post": {
+            "operationId": "a",
+            "requestBody": {"content": {"application/json": {"schema": {
+                "type": "object", "properties": {"x": schema, key: {"enum": [{key: "7"}]}},
+            }}}},
+        }}}));
+        let json = document.to_string();
+        let yaml = json.replacen('{', "{ # a flow mapping\n", 1);
+        let line = json!({"name": "a", "description": "d", "inputSchema": {"properties": {
+            "x": schema, key: {"enum": [{key: "7"}]},
+        }}});
+        let line = line.to_string();
+        for (name, text) in [("a.json", &json), ("a.yaml", &yaml), ("a.jsonl", &line)] {
+            let outcome = read_sources(&[(name, text.as_bytes())], &ReadOptions::default());
+            let operation = outcome.named("a");
+            let properties = &operation.definition.input_schema["properties"];
+            assert_eq!(properties["x"]["default"][key], "5", "{name}");
+            assert_eq!(properties["x"]["properties"][key]["type"], "string");
+            assert_eq!(properties[key]["enum"][0][key], "7", "{name}");
+            let stored = serde_json::to_vec(operation).unwrap();
+            let again: Operation = serde_json::from_slice(&stored).unwrap();
+            assert_eq!(again, *operation, "{name}");
+        }
+    }
+}
+
+/// Whatever a route looks like, an operation that is published can be called: every place has its argument,
+/// and no parameter is sent twice.
+#[test]
+fn odd_routes_are_dropped_or_can_be_called() {
+    use sezzlee::invoke::compose;
+
+    let query = |name: &str| json!([{"name": name, "in": "query", "schema": {"type": "string"}}]);
+    let cases = [
+        ("/a/../b", json!([]), None),
+        ("/%2e%2E/b", json!([]), None),
+        ("/a/.", json!([]), None),
+        ("/a/{}", json!([]), Some("/a/%7B%7D")),
+        ("/a/{x}/{{y}}", json!([]), Some("/a/1/%7B1%7D")),
+        ("/a/{x", json!([]), Some("/a/%7Bx")),
+        ("/a/{x}#{y}", json!([]), Some("/a/1")),
+        ("/a?k=v", query("k"), Some("/a?k=v")),
+        ("/a?k=v", query("q"), Some("/a?k=v&q=1")),
+        ("/a?k={k}", query("k"), Some("/a?k=1")),
+        ("/a?k={k}&l={k}", query("k"), Some("/a?l=1&k=1")),
+        ("/a?k={v}", json!([]), Some("/a?k=1")),
+    ];
+    for (route, parameters, want) in cases {
+        let document = openapi(&json!({route: {"get": {"parameters": parameters}}}));
+        let line = json!({"name": "a", "description": "d", "method": "GET", "route": route, "baseUrl": "https://h.test"});
+        let line = line.to_string();
+        let from_line = read_sources(&[("a.jsonl", line.as_bytes())], &ReadOptions::default());
+        assert_eq!(from_line.operations.len(), usize::from(want.is_some()));
+        let outcome = read_one(&document);
+        let Some(want) = want else {
+            assert_eq!(outcome.operations.len(), 0, "{route}");
+            continue;
+        };
+        for operation in outcome.operations.iter().chain(&from_line.operations) {
+            let template = operation.template.as_ref().unwrap();
+            let arguments: Map<String, Value> = template
+                .parameters
+                .iter()
+                .map(|one| (one.argument.clone(), json!("1")))
+                .collect();
+            let request = compose(template, &arguments).unwrap_or_else(|error| {
+                panic!("{route} is published and cannot be called: {error:?}")
+            });
+            if outcome.operations.contains(operation) {
+                let sent = request.target();
+                assert!(sent.ends_with(want), "{route}: {sent}, not {want}");
+            }
         }
     }
 }

@@ -308,3 +308,84 @@ fn a_sink_that_fails_stops_the_reading() {
         .is_err()
     );
 }
+
+/// Reads on a thread of its own; a reading that hangs is a failure, not a test that never ends.
+#[cfg(unix)]
+fn read_in_time(source: String) -> Outcome {
+    let (done, outcome) = std::sync::mpsc::channel();
+    std::thread::spawn(move || done.send(read_paths(&[source])));
+    outcome
+        .recv_timeout(std::time::Duration::from_mins(1))
+        .expect("reading must end")
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_sockets_and_devices_are_refused_and_never_waited_for() {
+    let root = tempfile::tempdir().unwrap();
+    let at = |name: &str| root.path().join(name);
+    fs::write(at("good.json"), document("good")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .args([at("pipe.json"), at("pipe.jsonl"), at("pipe.jsonl.gz")])
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let _listener = std::os::unix::net::UnixListener::bind(at("socket.json")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", at("device.yaml")).unwrap();
+    let odd = [
+        "device.yaml",
+        "pipe.json",
+        "pipe.jsonl",
+        "pipe.jsonl.gz",
+        "socket.json",
+    ];
+
+    let outcome = read_in_time(root.path().display().to_string());
+    assert_eq!(outcome.operations.len(), 1);
+    assert_eq!(outcome.report.diagnostics.len(), odd.len());
+    for name in odd {
+        let alone = read_in_time(at(name).display().to_string());
+        let [diagnostic] = &alone.report.diagnostics[..] else {
+            panic!("{name}: {:?}", alone.report.diagnostics)
+        };
+        assert_eq!(diagnostic.code, DiagnosticCode::UnreadableSource, "{name}");
+        assert!(diagnostic.message.contains("no regular file"), "{name}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_go_round_or_cross_are_walked_in_bounded_time() {
+    use std::os::unix::fs::symlink;
+
+    let root = tempfile::tempdir().unwrap();
+    let at = |name: &str| root.path().join(name);
+    fs::create_dir_all(at("in/side")).unwrap();
+    fs::write(at("in/good.json"), document("good")).unwrap();
+    fs::write(at("in/side/other.json"), document("other")).unwrap();
+    symlink(".", at("in/a")).unwrap();
+    symlink(at("in"), at("in/b")).unwrap();
+    symlink("..", at("in/side/up")).unwrap();
+    let outcome = read_in_time(at("in").display().to_string());
+    assert_eq!(outcome.operations.len(), 2);
+    assert_eq!(outcome.report.diagnostics, []);
+    // A link to elsewhere is followed, and a pattern may name the way through it.
+    symlink(at("in/side"), at("out")).unwrap();
+    let outcome = read_in_time(format!("{}/o*/*.json", root.path().display()));
+    assert_eq!(outcome.operations.len(), 1);
+
+    // Each level leads to the next in three ways: no circle, and yet endless.
+    for level in 0..40 {
+        fs::create_dir_all(at(&format!("many/{level}"))).unwrap();
+        for way in ["x", "y", "z"] {
+            let next = at(&format!("many/{}", level + 1));
+            symlink(next, at(&format!("many/{level}/{way}"))).unwrap();
+        }
+    }
+    fs::create_dir_all(at("many/40")).unwrap();
+    let outcome = read_in_time(at("many/0").display().to_string());
+    let [diagnostic] = &outcome.report.diagnostics[..] else {
+        panic!("{:?}", outcome.report.diagnostics)
+    };
+    assert!(diagnostic.message.contains("met before"));
+}

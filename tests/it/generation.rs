@@ -27,7 +27,7 @@ fn shop(count: usize) -> Vec<Operation> {
 fn build(out: &Path, operations: &[Operation]) -> index::Built {
     let mut builder = Builder::on_disk(out, BuildOptions::default()).unwrap();
     for operation in operations {
-        builder.push(operation).unwrap();
+        builder.push(operation.clone()).unwrap();
     }
     builder.finish().unwrap()
 }
@@ -102,8 +102,8 @@ fn a_renamed_operation_is_found_by_its_new_name_only() {
 fn equal_names_are_refused() {
     let mut builder = Builder::in_memory(BuildOptions::default());
     let operations = shop(1);
-    builder.push(&operations[0]).unwrap();
-    builder.push(&operations[0]).unwrap();
+    builder.push(operations[0].clone()).unwrap();
+    builder.push(operations[0].clone()).unwrap();
     assert!(
         matches!(builder.finish(), Err(IndexError::DuplicateName { name }) if name == "list_thing_0000")
     );
@@ -357,7 +357,7 @@ fn an_abandoned_build_leaves_the_generation_that_serves() {
     assert!(!index::abandon_build(out.path()), "it is complete");
     let mut builder = Builder::on_disk(out.path(), BuildOptions::default()).unwrap();
     for operation in shop(5) {
-        builder.push(&operation).unwrap();
+        builder.push(operation).unwrap();
     }
     assert!(index::abandon_build(out.path()));
     assert!(builder.finish().is_err());
@@ -410,7 +410,7 @@ fn a_generation_that_cannot_become_current_does_not_stay() {
     let serving = index::current(out.path()).unwrap();
     fs::create_dir(out.path().join("CURRENT.new")).unwrap();
     let mut builder = Builder::on_disk(out.path(), BuildOptions::default()).unwrap();
-    builder.push(&shop(1)[0]).unwrap();
+    builder.push(shop(1).remove(0)).unwrap();
     assert!(matches!(builder.finish(), Err(IndexError::File { .. })));
     fs::remove_dir(out.path().join("CURRENT.new")).unwrap();
     assert_eq!(index::current(out.path()).unwrap(), serving);

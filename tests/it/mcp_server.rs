@@ -389,3 +389,30 @@ async fn a_body_too_large_is_answered_although_it_is_still_being_sent() {
         "{answer}"
     );
 }
+
+#[tokio::test]
+async fn a_body_announced_too_large_is_refused_before_it_is_sent() {
+    let running = running(short());
+    for head in [
+        // The sender waits for leave, and gets none.
+        "Expect: 100-continue\r\nContent-Length: 5000000",
+        "expect: 100-Continue\r\ncontent-length: 99999999999999999999",
+        // Nobody would throw so much away.
+        "Content-Length: 99999999999",
+    ] {
+        let mut socket = TcpStream::connect(running.addr).await.unwrap();
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{head}\r\n\r\n"
+        );
+        socket.write_all(head.as_bytes()).await.unwrap();
+        let answer = hear(&mut socket, "\r\n").await;
+        let refused = answer.starts_with("HTTP/1.1 413") || answer.starts_with("HTTP/1.1 400");
+        assert!(refused, "{head}{answer}");
+    }
+    // What is within the limit is asked for.
+    let mut socket = TcpStream::connect(running.addr).await.unwrap();
+    let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 40\r\n\r\n";
+    socket.write_all(head.as_bytes()).await.unwrap();
+    let answer = hear(&mut socket, "\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 100"), "{answer}");
+}

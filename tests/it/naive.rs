@@ -123,9 +123,13 @@ pub(crate) fn naive(
 }
 
 pub(crate) fn build(operations: &[Operation], segments: usize) -> Reader {
-    let mut builder = Builder::in_memory(BuildOptions { segments });
+    let mut builder = Builder::in_memory(BuildOptions {
+        segments,
+        memory_bytes: 64 << 10,
+        threads: None,
+    });
     for operation in operations {
-        builder.push(operation).unwrap();
+        builder.push(operation.clone()).unwrap();
     }
     builder.finish().unwrap().reader
 }

@@ -9,8 +9,10 @@ use sezzlee::access::Caller;
 use sezzlee::catalog::Sink as _;
 use sezzlee::index::{self, BuildOptions, Builder};
 use sezzlee::tools::Surface as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
-use crate::http_backend::{Backend, Seen, Step, response};
+use crate::http_backend::{Backend, response};
 use crate::tools::SHOP;
 use crate::tools_harness::{Answer, Gateway, Setup, operations, reader};
 use crate::tools_invoke::CALLS;
@@ -54,28 +56,23 @@ fn an_equal_catalogue_bumps_nothing() {
 
 #[tokio::test]
 async fn a_call_keeps_the_generation_it_began_with() {
-    let mut backend = Backend::start(|_| vec![Step::Hang, Step::Send(Vec::new())]).await;
-    let url = backend.url("/v1");
-    let mut setup = Setup::default();
-    setup.calls.deadline = Some(std::time::Duration::from_millis(300));
-    let gateway = Gateway::over(reader("calls.yaml", CALLS, Some(&url)), setup);
+    let backend = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", backend.local_addr().unwrap());
+    let gateway = Gateway::of("calls.yaml", CALLS, &url);
     let begun = Arc::downgrade(&gateway.generations.current());
     let call = json!({"name": "delete_things", "arguments": {}});
-    let mut invoked = Box::pin(gateway.invoke(&call));
-    tokio::select! {
-        answer = &mut invoked => panic!("answered: {answer:?}"),
-        seen = backend.next() => assert!(matches!(seen, Seen::Request(_))),
-    }
-    // The operation is gone from the catalogue, not from under the call.
-    assert_eq!(
-        gateway.generations.replace(reader("shop.yaml", SHOP, None)),
-        Some(1)
-    );
-    assert_eq!(
-        gateway.load(&json!({"name": "delete_things"})).code(),
-        "unknown_tool"
-    );
-    assert_eq!(invoked.await.code(), "invoke_timeout");
+    let swapped_meanwhile = async {
+        let (mut socket, _) = backend.accept().await.unwrap();
+        assert!(socket.read(&mut [0; 4096]).await.unwrap() > 0);
+        // The operation is gone from the catalogue, not from under the call.
+        let other = reader("shop.yaml", SHOP, None);
+        assert_eq!(gateway.generations.replace(other), Some(1));
+        let gone = gateway.load(&json!({"name": "delete_things"}));
+        assert_eq!(gone.code(), "unknown_tool");
+        socket.write_all(&response(204, &[], "")).await.unwrap();
+    };
+    let (answer, ()) = tokio::join!(gateway.invoke(&call), swapped_meanwhile);
+    assert_eq!(answer.text, r#"{"status":204}"#);
     // Nobody reads the old generation any more, so it is freed.
     assert!(begun.upgrade().is_none());
     let held = gateway.generations.current();
@@ -106,7 +103,9 @@ fn answers_never_mix_generations() {
     let gateway = Gateway::over(build(0), Setup::default());
     std::thread::scope(|scope| {
         let swapping = scope.spawn(|| {
-            (1..40).for_each(|n| assert!(gateway.generations.replace(build(n % 2)).is_some()))
+            for n in 1..40 {
+                assert!(gateway.generations.replace(build(n % 2)).is_some());
+            }
         });
         let mut checked = 0;
         while !swapping.is_finished() || checked < 50 {

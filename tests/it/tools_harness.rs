@@ -36,7 +36,7 @@ impl Sink for Listed {
     }
 
     fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), SinkError> {
-        self.0[ordinal as usize].definition.name = name.to_owned();
+        name.clone_into(&mut self.0[ordinal as usize].definition.name);
         Ok(())
     }
 }

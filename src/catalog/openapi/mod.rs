@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 
 use super::document::{Document, flag, text};
 use super::finding::Finding;
+use super::route;
 use super::schema::{Direction, Publisher, TOO_LARGE_BYTES, allows_null};
 use super::{
     Annotations, Body, BodyShape, Counts, Definition, DiagnosticCode, Operation, Parameter,
@@ -26,8 +27,6 @@ use crate::json::Pointer;
 use extension::Extension;
 use security::Carriers;
 pub(crate) use walk::{is_method, plan};
-
-pub(crate) use parameters::placeholders;
 
 /// A document whose operations are known but not converted yet.
 #[derive(Debug)]
@@ -114,8 +113,18 @@ fn operation(
         (map, &planned.at),
         warnings,
     )?;
+    if route::has_dot_segment(&planned.route) {
+        let message =
+            "the route has a segment `.` or `..`, which no request can have; write it resolved";
+        return Err(Finding::new(
+            DiagnosticCode::Malformed,
+            &planned.at,
+            message,
+        ));
+    }
+    let sent_route = parameters::sent_route(&planned.route, &declared);
     let mut arguments = Arguments::new(document, &planned.at);
-    parameters::add(&mut arguments, &declared, &planned.route, &plan.carriers)?;
+    parameters::add(&mut arguments, &declared, &sent_route, &plan.carriers)?;
     let body = body::add(
         &mut arguments,
         (map, &planned.at),
@@ -153,7 +162,7 @@ fn operation(
             document: document.key.clone(),
             method: planned.method.clone(),
             base_url,
-            route: sent_route(&planned.route),
+            route: sent_route,
             parameters: input.parameters,
             body: input.body,
             accepts: output.accepts,
@@ -170,12 +179,6 @@ fn object_at<'d>(document: &'d Document, at: &Pointer) -> Result<&'d Map<String,
             "an operation must be an object",
         )),
     }
-}
-
-/// What of a route reaches the wire: everything before a fragment, which some documents use to tell
-/// operations of one URL apart.
-fn sent_route(route: &str) -> String {
-    route.split('#').next().unwrap_or(route).to_owned()
 }
 
 /// Summary and description, each once.

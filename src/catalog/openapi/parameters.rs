@@ -12,7 +12,10 @@ use super::security::Carriers;
 use super::{Arguments, media};
 use crate::catalog::document::{Document, Version, flag, shown};
 use crate::catalog::finding::Finding;
-use crate::catalog::{CollectionSeparator, DiagnosticCode, Location, Parameter, Style};
+use crate::catalog::route::{placeholders, query_pairs, without_pairs};
+use crate::catalog::{
+    CollectionSeparator, DiagnosticCode, Location, Parameter, RoutePart, Style, route_parts,
+};
 use crate::json::Pointer;
 
 /// An operation has at most this many parameters; people's have a few dozen.
@@ -145,7 +148,11 @@ pub(super) fn add(
         let Place::Outside(location) = parameter.location else {
             continue;
         };
-        if let Some(why) = never(parameter.name, location, carriers, &in_route) {
+        let is_fixed =
+            location == Location::Query && query_pairs(route).any(|(key, _)| key == parameter.name);
+        let why = never(parameter.name, location, carriers, &in_route)
+            .or(is_fixed.then_some("has its value in the route"));
+        if let Some(why) = why {
             arguments.warn(
                 DiagnosticCode::ParameterDropped,
                 &parameter.at,
@@ -176,21 +183,17 @@ pub(super) fn add(
     Ok(())
 }
 
-/// The names in braces of a route, in order.
-pub(crate) fn placeholders(route: &str) -> Vec<&str> {
-    let mut names = Vec::new();
-    let mut seen = HashSet::new();
-    let mut rest = route;
-    while let Some((_, after)) = rest.split_once('{') {
-        let Some((name, after)) = after.split_once('}') else {
-            break;
-        };
-        if seen.insert(name) {
-            names.push(name);
-        }
-        rest = after;
-    }
-    names
+/// What of a route is sent: without a query pair whose place a declared query parameter of that name fills.
+pub(super) fn sent_route(route: &str, declared: &[Declared<'_>]) -> String {
+    let is_query = |name: &str| {
+        let query = Place::Outside(Location::Query);
+        declared
+            .iter()
+            .any(|one| one.location == query && one.name == name)
+    };
+    without_pairs(route, |key, value| {
+        is_query(key) && matches!(route_parts(value)[..], [RoutePart::Place(_)])
+    })
 }
 
 /// How a parameter is written.

@@ -1,6 +1,7 @@
 //! The route template as pieces: literal text and places for path parameters. Knows no values.
 
 use super::encode::push_literal;
+use crate::catalog::{RoutePart, route_parts, sent_route};
 
 /// What a route's literal path text may hold unencoded: RFC 3986's pchar and the segment separator. A
 /// circumflex and the like are encoded, so that the URL type has nothing left to change.
@@ -30,7 +31,7 @@ pub(super) enum Piece {
 
 impl Route {
     pub(super) fn parse(route: &str) -> Self {
-        let sent = route.split('#').next().unwrap_or_default();
+        let sent = sent_route(route);
         let (path, query) = sent.split_once('?').unwrap_or((sent, ""));
         let mut path_pieces = pieces(path, PATH_LITERAL);
         let rooted = path.is_empty() || path.starts_with('/');
@@ -66,32 +67,19 @@ impl Route {
     }
 }
 
-/// Splits at `{name}`; a brace without its partner is literal text.
+/// The parts of a route's text, the literal ones encoded.
 fn pieces(text: &str, keep: &[u8]) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let mut literal = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('{') {
-        push_literal(&mut literal, before, keep);
-        match after.split_once('}') {
-            Some((name, following)) if !name.is_empty() && !name.contains('{') => {
-                if !literal.is_empty() {
-                    pieces.push(Piece::Literal(std::mem::take(&mut literal)));
-                }
-                pieces.push(Piece::Place(name.to_owned()));
-                rest = following;
+    route_parts(text)
+        .into_iter()
+        .map(|part| match part {
+            RoutePart::Place(name) => Piece::Place(name.to_owned()),
+            RoutePart::Text(text) => {
+                let mut literal = String::new();
+                push_literal(&mut literal, text, keep);
+                Piece::Literal(literal)
             }
-            _ => {
-                push_literal(&mut literal, "{", keep);
-                rest = after;
-            }
-        }
-    }
-    push_literal(&mut literal, rest, keep);
-    if !literal.is_empty() {
-        pieces.push(Piece::Literal(literal));
-    }
-    pieces
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -12,7 +12,9 @@ pub(super) fn found(text: &str, lower: &str) -> bool {
         || has_jwt(text)
         || has_bearer(text, lower)
         || has_basic(text, lower)
+        || has_authorization(text, lower)
         || has_access_key(text)
+        || has_secret_key(text)
         || has_vendor_token(text)
         || has_user_info(lower)
         || has_assignment(text, lower)
@@ -70,6 +72,44 @@ fn has_basic(text: &str, lower: &str) -> bool {
                 bytes.contains(&b':') && bytes.iter().all(|byte| (b' '..0x7f).contains(byte))
             })
     })
+}
+
+/// An Authorization header as it was sent: whatever follows the scheme is a credential, however short.
+fn has_authorization(text: &str, lower: &str) -> bool {
+    const SCHEMES: [&str; 6] = ["bearer", "basic", "digest", "token", "apikey", "negotiate"];
+    behind(lower, "authorization").any(|at| {
+        let rest = text[at..].trim_start_matches(['"', '\'', ' ']);
+        let Some(value) = rest.strip_prefix([':', '=']) else {
+            return false;
+        };
+        let value = value.trim_start_matches(['"', '\'', ' ']);
+        let scheme = run(value, |byte| byte.is_ascii_alphabetic());
+        let token = run(value[scheme.len()..].trim_start(), is_token);
+        SCHEMES.iter().any(|one| scheme.eq_ignore_ascii_case(one)) && token.len() >= 4
+    })
+}
+
+/// The secret half of such a key: forty letters, digits, slashes and pluses, of every kind of character.
+fn has_secret_key(text: &str) -> bool {
+    const SECRET_CHARS: usize = 40;
+    let is_secret = |byte: u8| byte.is_ascii_alphanumeric() || b"/+".contains(&byte);
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let length = run(&text[at..], is_secret).len();
+        let word = &bytes[at..at + length];
+        if length == SECRET_CHARS
+            && word.iter().any(u8::is_ascii_digit)
+            && word.iter().any(u8::is_ascii_lowercase)
+            && word.iter().any(u8::is_ascii_uppercase)
+        {
+            return true;
+        }
+        // Past the run and the one character that ended it, which may be longer than a byte.
+        at += length;
+        at += text[at..].chars().next().map_or(1, char::len_utf8);
+    }
+    false
 }
 
 /// The four letters that every key identifier of Amazon's kind starts with, and sixteen more.
