@@ -73,6 +73,15 @@ impl Stamp {
         });
         Self(stamped.collect())
     }
+
+    /// How many bytes the files have together.
+    pub fn bytes(&self) -> u64 {
+        self.0
+            .iter()
+            .filter_map(|(_, state)| *state)
+            .map(|state| state.bytes)
+            .sum()
+    }
 }
 
 /// A directory in which changes of sources show.

@@ -9,12 +9,12 @@ use anyhow::{Context as _, bail};
 use tokio::runtime::Runtime;
 
 use super::finding::{self, sentence};
-use super::progress::Progress;
+use super::progress::{Bytes, Progress};
 use super::supply::{Loaded, Supply};
 use crate::access::{Caller, OnUnknown, View};
 use crate::catalog::{
     self, FileLoader, LoadError, Loader, Operation, Prefix, ReadOptions, Report, Severity, Sink,
-    SinkError, SourceTarget,
+    SinkError, SourceTarget, Stamp,
 };
 use crate::config::{AnswerArgs, CallArgs, NamePrefix, SourceArgs};
 use crate::http::{self, AllowedHosts, Client};
@@ -80,8 +80,8 @@ pub(super) fn read_only(source: &SourceArgs) -> anyhow::Result<Report> {
         );
     }
     let mut counter = Counter::default();
-    let mut progress = Progress::over(&mut counter);
     let loader = SourceLoader::new(source)?;
+    let mut progress = Progress::over(&mut counter, loader.bytes.begin());
     let report = catalog::read(&source.sources, &options(source), &loader, &mut progress)?;
     progress.finish();
     if report.documents.is_empty() {
@@ -221,6 +221,8 @@ impl Sink for Counter {
 pub(super) struct SourceLoader {
     /// There only when a source is a URL.
     fetcher: Option<(Runtime, Client)>,
+    /// How far the files were read.
+    pub(super) bytes: Bytes,
 }
 
 impl SourceLoader {
@@ -240,7 +242,10 @@ impl SourceLoader {
             any = true;
         }
         if !any {
-            return Ok(Self { fetcher: None });
+            return Ok(Self {
+                fetcher: None,
+                bytes: Bytes::of(Stamp::of_sources(&source.sources).bytes()),
+            });
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -253,6 +258,8 @@ impl SourceLoader {
         })?;
         Ok(Self {
             fetcher: Some((runtime, client)),
+            // Nobody says how large what is fetched will be.
+            bytes: Bytes::of(0),
         })
     }
 }
@@ -264,7 +271,7 @@ impl Loader for SourceLoader {
         bytes_max: Option<u64>,
     ) -> Result<Box<dyn Read + Send>, LoadError> {
         let (SourceTarget::Url(url), Some((runtime, client))) = (target, &self.fetcher) else {
-            return open_file(target, bytes_max);
+            return open_file(target, bytes_max).map(|file| self.bytes.count(file));
         };
         let limit = bytes_max.unwrap_or(FETCH_BYTES_MAX);
         let limit_here = usize::try_from(limit).unwrap_or(usize::MAX);

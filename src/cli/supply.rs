@@ -274,7 +274,7 @@ fn build(
     loop {
         let mut builder = builder()?;
         let recorder = Recorder::new(&loader, &source.sources, &options);
-        let mut progress = Progress::over(&mut builder);
+        let mut progress = Progress::over(&mut builder, loader.bytes.begin());
         let report = catalog::read(&source.sources, &options, &recorder, &mut progress);
         progress.finish();
         let report = report?;

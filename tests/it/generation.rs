@@ -98,6 +98,25 @@ fn a_renamed_operation_is_found_by_its_new_name_only() {
     );
 }
 
+/// A word of 100 KB costs its document nothing: it is found by its front, and the others are what they were.
+#[test]
+fn a_word_of_100_kilobytes_is_found_by_its_front() {
+    let mut operations = shop(3);
+    let word = "xylo".repeat(25_000);
+    operations[1].definition.description = format!("Takes {word} and more.");
+    let out = tempfile::tempdir().unwrap();
+    build(out.path(), &operations);
+    let reader = index::open_current(out.path()).unwrap();
+    let longest = &word[..16_384];
+    for query in ["xyl", "xyloxylo", longest, "more", "thing", "xyloz"] {
+        assert_eq!(
+            engine(&reader, query, &[], 9),
+            naive(&operations, query, &[], 9)
+        );
+    }
+    assert_eq!(engine(&reader, longest, &[], 9).len(), 1);
+}
+
 #[test]
 fn equal_names_are_refused() {
     let mut builder = Builder::in_memory(BuildOptions::default());
