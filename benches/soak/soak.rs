@@ -76,6 +76,8 @@ pub(crate) async fn run(args: &Args) -> bool {
     }
     let reloads_failed = reloads.is_finished();
     reloads.abort();
+    // One may be building; it ends before its directory goes away.
+    gateway.reloader.reload(Trigger::Admin).await;
     errors += told(&load.stop().await);
     let is_flat = is_flat(&intervals);
     println!(
