@@ -431,7 +431,8 @@ async fn a_deadline_says_that_the_call_may_have_been_applied() {
         .invoke(json!({"name": "list_things", "arguments": {}}))
         .await;
     assert_eq!(read.code(), "invoke_timeout");
-    assert!(!read.message().contains("applied"), "{}", read.message());
+    // A document's GET is not always one that changes nothing.
+    assert!(read.message().contains("applied"), "{}", read.message());
 }
 
 #[tokio::test]
