@@ -376,12 +376,10 @@ impl AdminArgs {
 /// What is logged, to stderr.
 #[derive(Debug, Clone, Args)]
 pub struct LogArgs {
-    /// The least important lines that are logged. Left out: `info` for a command that serves, `warn`
-    /// otherwise.
+    /// The least important lines that are logged. Left out: `info` for `serve`, `warn` otherwise.
     #[arg(long, global = true, value_name = "LEVEL", value_parser = ["off", "error", "warn", "info", "debug", "trace"])]
     pub log: Option<String>,
-    /// How log lines look. Left out: `json` for a command that serves with stderr no terminal, `text`
-    /// otherwise.
+    /// How log lines look. Left out: `json` for `serve` with stderr no terminal, `text` otherwise.
     #[arg(long, global = true, value_name = "FORM", value_parser = ["text", "json"])]
     pub log_format: Option<String>,
 }
