@@ -1,8 +1,8 @@
 //! Progress on stderr: a bar on a terminal, a line every five seconds otherwise.
 
 use std::io::{IsTerminal as _, Read};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -162,6 +162,41 @@ impl Sink for Progress<'_> {
 
     fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), SinkError> {
         self.inner.rename(ordinal, name)
+    }
+}
+
+/// Tells that the index is being written, until it is dropped: reading is over, and this takes long at a
+/// million operations.
+pub(super) struct Writing {
+    bar: ProgressBar,
+    /// Dropping it ends the thread that writes lines.
+    _ended: mpsc::Sender<()>,
+}
+
+impl Writing {
+    pub(super) fn begin() -> Self {
+        let (ended, end) = mpsc::channel::<()>();
+        let bar = if std::io::stderr().is_terminal() {
+            let bar = ProgressBar::new_spinner().with_message("writing the index");
+            bar.enable_steady_tick(Duration::from_millis(100));
+            bar
+        } else {
+            let started = Instant::now();
+            std::thread::spawn(move || {
+                while end.recv_timeout(LINE_INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
+                    let seconds = started.elapsed().as_secs();
+                    stderr_line(&format!("writing the index for {seconds} s"));
+                }
+            });
+            ProgressBar::hidden()
+        };
+        Self { bar, _ended: ended }
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
     }
 }
 

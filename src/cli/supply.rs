@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 
 use super::catalogue::{SourceLoader, accept, index_directory, open_index, options};
-use super::progress::Progress;
+use super::progress::{Progress, Writing};
 use crate::catalog::{self, Checked, Fingerprint, Recorder, Report};
 use crate::config::SourceArgs;
 use crate::index::{self, Builder, Built, Reader};
@@ -283,9 +283,12 @@ fn build(
             Ok(known) => {
                 check_worth(&report, purpose)?;
                 let documents = report.documents.into_iter().map(|one| one.document);
+                let writing = Writing::begin();
+                let built = builder.finish()?;
+                drop(writing);
                 let made = Loaded {
                     documents: documents.collect(),
-                    ..builder.finish()?.into()
+                    ..built.into()
                 };
                 return Ok((made, known));
             }
