@@ -28,6 +28,6 @@ pub use directory::{abandon_build, current, open_current, verify};
 pub use engine::{Bm25, Filter, Hit, TokenMatch};
 pub use error::IndexError;
 pub use manifest::{FORMAT_VERSION, Manifest};
-pub use provenance::{read_sources, write_sources};
+pub use provenance::{Provenance, read_provenance, write_provenance};
 pub use reader::{Reader, StoredCard};
 pub use schema::{FieldName, NormativeProfile, TOKENIZER_VERSION};

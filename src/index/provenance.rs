@@ -16,21 +16,36 @@ use crate::catalog::Fingerprint;
 
 const SOURCES_FILE: &str = "SOURCES.json";
 
+/// What a generation was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// The documents that were read, as the operator named them: which of what was found are part of it.
+    pub documents: Vec<String>,
+    /// By which it is told whether they are still what they were.
+    pub sources: Fingerprint,
+}
+
 #[derive(Serialize, Deserialize)]
-struct Provenance {
+#[serde(deny_unknown_fields)]
+struct Note {
     /// The directory of the generation. Another process may have built after the one that wrote this.
     generation: String,
-    sources: Fingerprint,
+    provenance: Provenance,
 }
 
 /// Remembers what the generation of `reader` was made from. To be called after it became current.
-pub fn write_sources(out: &Path, reader: &Reader, sources: &Fingerprint) -> Result<(), IndexError> {
-    let provenance = Provenance {
+pub fn write_provenance(
+    out: &Path,
+    reader: &Reader,
+    provenance: &Provenance,
+) -> Result<(), IndexError> {
+    let note = Note {
         generation: generation_name(reader.manifest()),
-        sources: sources.clone(),
+        provenance: provenance.clone(),
     };
     // A struct of strings and integers always serializes.
-    let text = serde_json::to_vec_pretty(&provenance).unwrap_or_default();
+    let text = serde_json::to_vec_pretty(&note).unwrap_or_default();
     // Named so that the next build removes it should this process die here.
     let staged = out.join(format!("{BUILD_PREFIX}sources-{}", std::process::id()));
     write_durably(&staged, &text)?;
@@ -40,9 +55,9 @@ pub fn write_sources(out: &Path, reader: &Reader, sources: &Fingerprint) -> Resu
 }
 
 /// What the current generation of an index directory was made from, where that is known.
-pub fn read_sources(out: &Path) -> Option<Fingerprint> {
+pub fn read_provenance(out: &Path) -> Option<Provenance> {
     let current = read_current(out).ok()?;
     let text = fs::read(out.join(SOURCES_FILE)).ok()?;
-    let provenance: Provenance = serde_json::from_slice(&text).ok()?;
-    (provenance.generation == current.generation).then_some(provenance.sources)
+    let note: Note = serde_json::from_slice(&text).ok()?;
+    (note.generation == current.generation).then_some(note.provenance)
 }

@@ -396,29 +396,36 @@ fn provenance_belongs_to_one_generation() {
     let recorder = Recorder::new(&FileLoader, &sources, &ReadOptions::default());
     let mut stream = recorder.open(&SourceTarget::File(source), None).unwrap();
     std::io::copy(&mut stream, &mut std::io::sink()).unwrap();
-    let fingerprint = recorder.finish().unwrap().unwrap();
+    let provenance = index::Provenance {
+        documents: vec!["a.yaml".to_owned()],
+        sources: recorder.finish().unwrap().unwrap(),
+    };
 
     let index_directory = out.path().join("index");
-    assert_eq!(index::read_sources(&index_directory), None, "no index");
+    assert_eq!(index::read_provenance(&index_directory), None, "no index");
     let first = build(&index_directory, &shop(3));
-    assert_eq!(index::read_sources(&index_directory), None, "nothing noted");
-    index::write_sources(&index_directory, &first.reader, &fingerprint).unwrap();
     assert_eq!(
-        index::read_sources(&index_directory),
-        Some(fingerprint.clone())
+        index::read_provenance(&index_directory),
+        None,
+        "nothing noted"
+    );
+    index::write_provenance(&index_directory, &first.reader, &provenance).unwrap();
+    assert_eq!(
+        index::read_provenance(&index_directory),
+        Some(provenance.clone())
     );
     fs::write(index_directory.join("SOURCES.json"), "{").unwrap();
-    assert_eq!(index::read_sources(&index_directory), None, "torn");
+    assert_eq!(index::read_provenance(&index_directory), None, "torn");
     let second = build(&index_directory, &shop(4));
     // Told too late: another generation is current.
-    index::write_sources(&index_directory, &first.reader, &fingerprint).unwrap();
+    index::write_provenance(&index_directory, &first.reader, &provenance).unwrap();
     assert_eq!(
-        index::read_sources(&index_directory),
+        index::read_provenance(&index_directory),
         None,
         "of the one before"
     );
-    index::write_sources(&index_directory, &second.reader, &fingerprint).unwrap();
-    assert_eq!(index::read_sources(&index_directory), Some(fingerprint));
+    index::write_provenance(&index_directory, &second.reader, &provenance).unwrap();
+    assert_eq!(index::read_provenance(&index_directory), Some(provenance));
 }
 
 /// The last step of a build fails: nothing names the new generation, so it does not stay.

@@ -444,10 +444,10 @@ impl Slow {
         format!("http://{}/slow.jsonl", self.0.local_addr().unwrap())
     }
 
-    /// Waits for a reader and answers with `head` and one entry. The body ends when what is returned is dropped,
+    /// Waits for a reader and answers with `head` and one entry of this name. The body ends when what is returned is dropped,
     /// unless the head says otherwise.
     #[track_caller]
-    fn answer(&self, head: &str) -> TcpStream {
+    fn answer(&self, head: &str, name: &str) -> TcpStream {
         let until = Instant::now() + PATIENCE;
         let mut reader = loop {
             match self.0.accept() {
@@ -467,7 +467,7 @@ impl Slow {
             reader.read_exact(&mut byte).unwrap();
             request.extend(byte);
         }
-        let entry = "{\"name\":\"one\",\"description\":\"\"}\n";
+        let entry = format!("{{\"name\":\"{name}\",\"description\":\"\"}}\n");
         let text = format!("HTTP/1.1 200 OK\r\n{head}\r\n{entry}");
         reader.write_all(text.as_bytes()).unwrap();
         reader
@@ -476,7 +476,7 @@ impl Slow {
     /// Waits for a reader, so that its build has begun, and keeps it waiting.
     #[track_caller]
     fn stall(&self) -> TcpStream {
-        self.answer("Content-Length: 1000\r\n")
+        self.answer("Content-Length: 1000\r\n", "one")
     }
 }
 
@@ -524,7 +524,7 @@ fn stopping_gives_up_a_reload() {
     let url = slow.url();
     let mut running = std::thread::scope(|scope| {
         let served = scope.spawn(|| here.serve(&["apis", &url, "--index", "idx"]));
-        drop(slow.answer("Connection: close\r\n"));
+        drop(slow.answer("Connection: close\r\n", "one"));
         served.join().unwrap()
     });
     let serving = index::current(&here.path("idx")).unwrap();
@@ -539,6 +539,30 @@ fn stopping_gives_up_a_reload() {
     assert_eq!(here.litter("idx"), Vec::<String>::new());
     assert_eq!(index::current(&here.path("idx")).unwrap(), serving);
     index::verify(&here.path("idx")).unwrap();
+}
+
+/// A URL is fetched to see whether it changed, and once more to be read if it did. A fetch more would wait for
+/// an answer that nobody gives here.
+#[cfg(unix)]
+#[test]
+fn a_url_is_fetched_no_more_than_needed() {
+    let here = Here::new();
+    let slow = Slow::new();
+    let url = slow.url();
+    let answer = |name: &str| drop(slow.answer("Connection: close\r\n", name));
+    let mut running = std::thread::scope(|scope| {
+        let served = scope.spawn(|| here.serve(&["apis", &url, "--index", "idx"]));
+        answer("one");
+        served.join().unwrap()
+    });
+    running.signal("HUP");
+    answer("one");
+    assert_eq!(running.reloaded()["outcome"], "unchanged");
+    running.signal("HUP");
+    answer("two");
+    answer("two");
+    assert_eq!(running.reloaded()["outcome"], "swapped");
+    check_serves(&running, 1, 4);
 }
 
 /// A limit on file sizes is met like a full disk, and needs no disk to fill.
