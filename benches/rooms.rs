@@ -20,7 +20,7 @@ use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, 
 use naive::Naive;
 use serde_json::{Map, Value, json};
 use sezzlee::access::{Caller, OnUnknown, View};
-use sezzlee::catalog::{self, FileLoader, Operation, ReadOptions, Sink, SinkError};
+use sezzlee::catalog::{self, FileLoader, Operation, ReadOptions};
 use sezzlee::contract::Budget;
 use sezzlee::index::{BuildOptions, Builder, Filter, Reader};
 use sezzlee::invoke::{self, Invoker};
@@ -196,31 +196,15 @@ fn definitions(c: &mut Criterion) {
     group.finish();
 }
 
-/// The operations of the demo's document.
-#[derive(Default)]
-struct Shop(Vec<Operation>);
-
-impl Sink for Shop {
-    fn operation(&mut self, operation: Operation) -> Result<u32, SinkError> {
-        self.0.push(operation);
-        Ok(u32::try_from(self.0.len() - 1).unwrap())
-    }
-
-    fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), SinkError> {
-        name.clone_into(&mut self.0[ordinal as usize].definition.name);
-        Ok(())
-    }
-}
-
 fn calls(c: &mut Criterion) {
     let document = format!("{}/examples/shop/openapi.yaml", env!("CARGO_MANIFEST_DIR"));
-    let mut shop = Shop::default();
+    let mut shop: Vec<Operation> = Vec::new();
     let options = ReadOptions {
         base_url: Some("http://127.0.0.1:1".parse().unwrap()),
         ..ReadOptions::default()
     };
     catalog::read(&[document], &options, &FileLoader, &mut shop).unwrap();
-    let named = |name: &str| shop.0.iter().find(|o| o.definition.name == name).unwrap();
+    let named = |name: &str| shop.iter().find(|o| o.definition.name == name).unwrap();
     let mut group = c.benchmark_group("call");
     let list = named("list_orders").template.clone().unwrap();
     let query =

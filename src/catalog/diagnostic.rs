@@ -101,12 +101,49 @@ codes! {
     ArgumentCollision => "argument_collision",
     /// No absolute server URL is known; the operation can be found but not called.
     NoServer => "no_server",
-    /// A schema keyword could not be carried over with its whole meaning.
-    SchemaLossy => "schema_lossy",
+    /// The definition was over the limit; parts of its schemas that no required argument needs are left out.
+    SchemaReduced => "schema_reduced",
+    /// A definition is too large for any answer, and nothing more of it may be left out.
+    DefinitionTooLarge => "definition_too_large",
+    /// A keyword of a body cannot be said of flat arguments and is left out.
+    BodyKeywordLeftOut => "body_keyword_left_out",
+    /// A keyword of a schema has a value that it cannot have, and is left out.
+    KeywordLeftOut => "keyword_left_out",
+    /// What stands where a schema should is none; anything is accepted there.
+    SchemaLeftOut => "schema_left_out",
+    /// A pattern is no regular expression of ECMA-262 and is left out.
+    PatternLeftOut => "pattern_left_out",
+    /// A default, an example or a list of values nests too deeply to be of use and is left out.
+    ValueLeftOut => "value_left_out",
+    /// A dynamic reference, which could lead to several schemas, is read as a plain one.
+    DynamicRefFlattened => "dynamic_ref_flattened",
+    /// A schema tells its subtypes apart by a discriminator but does not list them; only the schema itself is left.
+    SubtypesLeftOut => "subtypes_left_out",
     /// A member of `x-sezzlee` is unknown, not carried out, or not a document's to set.
     UnsupportedExtension => "unsupported_extension",
     /// Two equally sharp selection rules disagree.
     AmbiguousSelection => "ambiguous_selection",
+}
+
+impl DiagnosticCode {
+    /// Whether a warning of this kind is about meaning that was lost: what is published says less than the
+    /// document. Where the same code costs an operation, nothing of it is published at all.
+    pub fn is_lossy(self) -> bool {
+        matches!(
+            self,
+            Self::UnresolvableRef
+                | Self::CyclicRef
+                | Self::ExternalRefBlocked
+                | Self::SchemaReduced
+                | Self::BodyKeywordLeftOut
+                | Self::KeywordLeftOut
+                | Self::SchemaLeftOut
+                | Self::PatternLeftOut
+                | Self::ValueLeftOut
+                | Self::DynamicRefFlattened
+                | Self::SubtypesLeftOut
+        )
+    }
 }
 
 impl Serialize for DiagnosticCode {

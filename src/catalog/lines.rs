@@ -370,6 +370,7 @@ fn template(
                 media_type: "application/json".to_owned(),
                 required: members.iter().any(|member| member.required),
                 shape: BodyShape::Members { members, open },
+                withheld: Vec::new(),
             });
         }
     }

@@ -36,7 +36,7 @@ pub use fingerprint::{Checked, Fingerprint, Recorder, SourceChanged};
 pub use loader::{FileLoader, LoadError, Loader, SourceTarget};
 pub use openapi::is_reserved_header;
 pub use operation::{Operation, SearchText};
-pub use options::{NameOverride, Prefix, ReadOptions};
+pub use options::{DefinitionSize, NameOverride, Prefix, ReadOptions};
 pub use read::{ReadError, read};
 pub use report::{DocumentCounts, Report};
 pub use route::{RoutePart, route_parts, sent_route};
@@ -56,6 +56,25 @@ pub trait Sink {
 
     /// Gives an operation that was taken earlier another name (two documents' names met).
     fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), SinkError>;
+}
+
+/// A list keeps every operation at its ordinal.
+impl Sink for Vec<Operation> {
+    fn operation(&mut self, operation: Operation) -> Result<u32, SinkError> {
+        let ordinal = u32::try_from(self.len()).map_err(|error| SinkError(error.into()))?;
+        self.push(operation);
+        Ok(ordinal)
+    }
+
+    fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), SinkError> {
+        let found = usize::try_from(ordinal)
+            .ok()
+            .and_then(|place| self.get_mut(place));
+        let operation =
+            found.ok_or_else(|| SinkError(format!("there is no operation {ordinal}").into()))?;
+        name.clone_into(&mut operation.definition.name);
+        Ok(())
+    }
 }
 
 /// A sink could not take an operation; reading stops.

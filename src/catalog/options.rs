@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use url::Url;
 
 use super::SelectionRule;
+use super::schema::DEFINITION_BYTES_MAX;
 
 /// How sources are read.
 #[derive(Debug, Clone, Default)]
@@ -24,8 +25,40 @@ pub struct ReadOptions {
     pub keys: BTreeMap<String, String>,
     /// The operator's names of single operations.
     pub names: Vec<NameOverride>,
+    /// How large definitions may be.
+    pub size: DefinitionSize,
     /// Threads that parse and convert; none for as many as there are cores. Changes no result.
     pub threads: Option<usize>,
+}
+
+/// How large the definitions of documents may be (ingestion.md, "Size"). A definition of a JSON Lines
+/// catalogue is taken as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DefinitionSize {
+    /// Bytes of a definition's canonical JSON; one with more is reduced, step by step, with a warning. At
+    /// most [`Self::BYTES_MAX`] count.
+    pub definition_bytes_max: usize,
+    /// Leaves what is referred to over more than this many references out of every schema, whatever its
+    /// size and without a warning. What a required path of the input needs stays.
+    pub schema_depth_max: Option<usize>,
+    /// Leaves the descriptions and examples under `$defs` out of every schema, whatever its size and
+    /// without a warning.
+    pub trim_descriptions: bool,
+}
+
+impl DefinitionSize {
+    /// No limit is above this many bytes.
+    pub const BYTES_MAX: usize = DEFINITION_BYTES_MAX;
+}
+
+impl Default for DefinitionSize {
+    fn default() -> Self {
+        Self {
+            definition_bytes_max: 65_536,
+            schema_depth_max: None,
+            trim_descriptions: false,
+        }
+    }
 }
 
 /// Whether names start with their document's key.

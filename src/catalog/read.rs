@@ -32,9 +32,10 @@ const BATCH_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Documents are parsed together up to this many.
 const BATCH_DOCUMENTS_MAX: usize = 64;
 
-/// The schemas of one document are published up to about this many bytes together: a small document in which
-/// many operations share a vast schema would otherwise take hours, and all the memory there is (a catalogue
-/// in memory costs some three times the text of its schemas). The largest of people's take a sixth.
+/// The schemas of one document are published up to about this many bytes together, and finding out what to leave
+/// out of them counts a share: a small document in which many operations share a vast schema would otherwise
+/// take hours, and all the memory there is (a catalogue in memory costs some three times the text of its
+/// schemas). The largest of people's, of a thousand operations, take a twentieth.
 const DOCUMENT_SCHEMAS_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
 /// Operations are converted together up to this many: they are held until all of them are made.

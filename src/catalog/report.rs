@@ -3,7 +3,7 @@
 //! Owns: the report, and the gathering of one source's diagnostics without repeats and under a limit. Must
 //! never decide what a fault costs.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::finding::Finding;
 use super::{Counts, Diagnostic, DiagnosticCode, Severity};
@@ -36,6 +36,19 @@ pub struct DocumentCounts {
 }
 
 impl Report {
+    /// How many places lost meaning, by what was lost.
+    pub fn lossy(&self) -> BTreeMap<DiagnosticCode, u64> {
+        let mut counts = BTreeMap::new();
+        let warnings = self
+            .diagnostics
+            .iter()
+            .filter(|one| one.severity == Severity::Warning && one.code.is_lossy());
+        for one in warnings {
+            *counts.entry(one.code).or_default() += 1;
+        }
+        counts
+    }
+
     /// Whether the catalogue must be refused.
     pub fn is_fatal(&self) -> bool {
         self.diagnostics

@@ -108,6 +108,9 @@ pub struct Body {
     /// Whether the document requires a body.
     #[serde(default)]
     pub required: bool,
+    /// Members that are the backend's to set (`readOnly`): an open body takes no argument of such a name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
 }
 
 /// How arguments fill a JSON body.

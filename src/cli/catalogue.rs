@@ -111,6 +111,7 @@ pub(super) fn options(source: &SourceArgs) -> ReadOptions {
             Some(NamePrefix::Always) => Prefix::Always,
             Some(NamePrefix::Never) => Prefix::Never,
         },
+        size: source.size.settings(),
         threads: source.build.threads(),
         ..ReadOptions::default()
     }

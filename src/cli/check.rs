@@ -33,6 +33,11 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Ended> {
             line(&serde_json::to_string(diagnostic)?)?;
         }
         let mut last = json!({"counts": report.counts});
+        let lossy = report.lossy();
+        if !lossy.is_empty() {
+            let by_code = lossy.iter().map(|(code, &count)| (code.as_str(), count));
+            last["lossy"] = json!(by_code.collect::<BTreeMap<_, _>>());
+        }
         if report.diagnostics_left_out > 0 {
             last["diagnosticsLeftOut"] = json!(report.diagnostics_left_out);
         }
@@ -63,6 +68,12 @@ fn show(report: &Report) -> anyhow::Result<()> {
         line(&format!(
             "{:>7}  more, of sources with so many that they are counted only",
             report.diagnostics_left_out
+        ))?;
+    }
+    let lossy: u64 = report.lossy().values().sum();
+    if lossy > 0 {
+        line(&format!(
+            "{lossy:>7}  of these say that meaning was lost (docs/diagnostics.md)"
         ))?;
     }
     let counts = report.counts;

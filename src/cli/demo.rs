@@ -40,6 +40,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Ended> {
             sources: Vec::new(),
             base_url: Some(base_url),
             prefix: None,
+            size: crate::config::SizeArgs::default(),
             build: crate::config::BuildArgs::default(),
         };
         let loaded = catalogue::load_text("shop", demo::DOCUMENT, &source)?;

@@ -11,7 +11,7 @@ use super::Ended;
 use super::catalogue::{Opened, open};
 use super::output::{line, printable, read_answer, stderr_line};
 use crate::access::{Caller, View, Visible};
-use crate::config::{AnswerArgs, BuildArgs, SourceArgs};
+use crate::config::{AnswerArgs, BuildArgs, SizeArgs, SourceArgs};
 use crate::index::{Hit, TokenMatch};
 use crate::search::{self, Explanation, Query};
 use crate::text::QUERY_BYTES_MAX;
@@ -67,6 +67,7 @@ pub(super) fn run(args: &SearchArgs) -> anyhow::Result<Ended> {
         sources,
         base_url: None,
         prefix: None,
+        size: SizeArgs::default(),
         build: BuildArgs::default(),
     })?;
     let several = queries.len() > 1;

@@ -12,7 +12,7 @@ use anyhow::{Context as _, bail};
 use super::catalogue::{SourceLoader, accept, index_directory, open_index, options};
 use super::progress::{Progress, Writing};
 use crate::catalog::{self, Checked, Fingerprint, Recorder, Report};
-use crate::config::SourceArgs;
+use crate::config::{SizeArgs, SourceArgs};
 use crate::index::{self, Builder, Built, Provenance, Reader};
 
 /// How often sources are read that change while they are read, before they are given up.
@@ -102,7 +102,7 @@ impl Supply {
         let directory = index_directory(&self.source)?;
         if let (Some(directory), true) = (&directory, self.has_build_options()) {
             bail!(
-                "`{}` is an index: --index, --base-url and --prefix belong to the command that builds it",
+                "`{}` is an index: --index, --base-url, --prefix and the limits of definitions belong to the command that builds it",
                 directory.display()
             );
         }
@@ -147,7 +147,10 @@ impl Supply {
     }
 
     fn has_build_options(&self) -> bool {
-        self.index.is_some() || self.source.base_url.is_some() || self.source.prefix.is_some()
+        self.index.is_some()
+            || self.source.base_url.is_some()
+            || self.source.prefix.is_some()
+            || self.source.size != SizeArgs::default()
     }
 
     fn load(&self, purpose: Purpose<'_>) -> anyhow::Result<Loaded> {

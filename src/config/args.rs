@@ -10,6 +10,7 @@ use tracing::level_filters::LevelFilter;
 use url::Url;
 
 use crate::access::OnUnknown;
+use crate::catalog::DefinitionSize;
 use crate::contract::Budget;
 use crate::http::AllowedHosts;
 use crate::index::BuildOptions;
@@ -61,7 +62,38 @@ pub struct SourceArgs {
     pub prefix: Option<NamePrefix>,
     #[command(flatten)]
     #[expect(missing_docs, reason = "a group of flags has no help of its own")]
+    pub size: SizeArgs,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a group of flags has no help of its own")]
     pub build: BuildArgs,
+}
+
+/// How large definitions may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
+pub struct SizeArgs {
+    /// Reduce definitions with more bytes of canonical JSON than this, with a warning: first what describes
+    /// the answer, never what a required argument needs.
+    #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..=DefinitionSize::BYTES_MAX as i64))]
+    pub definition_max_bytes: u32,
+    /// Leave out of every schema what is referred to over more references than this; what a required
+    /// argument needs stays.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub schema_depth: Option<u32>,
+    /// Leave the descriptions and examples of referenced schemas out of every definition.
+    #[arg(long)]
+    pub trim_descriptions: bool,
+}
+
+impl SizeArgs {
+    /// The limits of definitions.
+    pub fn settings(&self) -> DefinitionSize {
+        let whole = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+        DefinitionSize {
+            definition_bytes_max: whole(self.definition_max_bytes),
+            schema_depth_max: self.schema_depth.map(whole),
+            trim_descriptions: self.trim_descriptions,
+        }
+    }
 }
 
 /// What reading and building may take of the machine.
@@ -154,7 +186,7 @@ macro_rules! default_by_parsing {
     };
 }
 
-default_by_parsing!(BuildArgs, AnswerArgs, CallArgs, ListenArgs);
+default_by_parsing!(SizeArgs, BuildArgs, AnswerArgs, CallArgs, ListenArgs);
 
 /// What happens to operations whose decision is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -7,5 +7,5 @@ mod args;
 
 pub use args::{
     AdminArgs, AnswerArgs, BadValue, BuildArgs, CallArgs, ListenArgs, LogArgs, NamePrefix,
-    OnUnknownArg, SourceArgs,
+    OnUnknownArg, SizeArgs, SourceArgs,
 };

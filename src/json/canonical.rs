@@ -47,6 +47,37 @@ fn write_scalar(value: &Value, out: &mut String) {
     out.push_str(&value.to_string());
 }
 
+/// How many bytes [`canonical`] would write, without writing them. Order changes no length.
+pub fn canonical_len(value: &Value) -> usize {
+    /// Brackets, and commas between members.
+    fn around(members: usize) -> usize {
+        2 + members.saturating_sub(1)
+    }
+    match value {
+        Value::Null | Value::Bool(true) => 4,
+        Value::Bool(false) => 5,
+        Value::Number(number) => number.as_str().len(),
+        Value::String(text) => text_len(text),
+        Value::Array(items) => around(items.len()) + items.iter().map(canonical_len).sum::<usize>(),
+        Value::Object(map) => {
+            let members = map
+                .iter()
+                .map(|(key, member)| text_len(key) + 1 + canonical_len(member));
+            around(map.len()) + members.sum::<usize>()
+        }
+    }
+}
+
+/// The bytes of a text in quotes with its escapes.
+fn text_len(text: &str) -> usize {
+    let escapes = text.bytes().map(|byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
+        0..0x20 => 5,
+        _ => 0,
+    });
+    2 + text.len() + escapes.sum::<usize>()
+}
+
 /// The SHA-256 of some bytes, in lowercase hex (64 digits).
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
@@ -79,6 +110,14 @@ mod tests {
         );
     }
 
+    #[test]
+    fn every_escape_has_its_length() {
+        for code in 0..=0x2ff_u32 {
+            let text = Value::from(char::from_u32(code).unwrap().to_string());
+            assert_eq!(canonical_len(&text), canonical(&text).len(), "{code:#x}");
+        }
+    }
+
     fn any_value() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
@@ -102,6 +141,7 @@ mod tests {
             let text = canonical(&value);
             let back = crate::json::parse(text.as_bytes(), 64).unwrap().value;
             prop_assert_eq!(&back, &value);
+            prop_assert_eq!(canonical_len(&value), text.len());
             prop_assert_eq!(canonical(&back), text);
         }
     }

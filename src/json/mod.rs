@@ -8,7 +8,7 @@ mod canonical;
 mod parse;
 mod pointer;
 
-pub use canonical::{canonical, hex, sha256_hex};
+pub use canonical::{canonical, canonical_len, hex, sha256_hex};
 pub use parse::{JsonError, Parsed, parse, parse_at_most, stored, stored_map, stored_option};
 pub use pointer::{Pointer, escape_token};
 

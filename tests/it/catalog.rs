@@ -6,7 +6,7 @@ use std::io::{Cursor, Read};
 use serde_json::{Value, json};
 use sezzlee::catalog::{
     DiagnosticCode, LoadError, Loader, NameOverride, Operation, Prefix, ReadOptions, Report,
-    SelectionDecision, SelectionRule, Severity, Sink, SinkError, SourceTarget, read,
+    SelectionDecision, SelectionRule, Severity, SourceTarget, read,
 };
 
 /// Sources by name; nothing else exists.
@@ -27,22 +27,6 @@ impl Loader for Memory {
             Some(bytes) => Ok(Box::new(Cursor::new(bytes.clone()))),
             None => Err(LoadError::Refused("there is no such source".to_owned())),
         }
-    }
-}
-
-/// Keeps every operation.
-#[derive(Default)]
-pub(crate) struct List(pub(crate) Vec<Operation>);
-
-impl Sink for List {
-    fn operation(&mut self, operation: Operation) -> Result<u32, SinkError> {
-        self.0.push(operation);
-        Ok(u32::try_from(self.0.len() - 1).unwrap())
-    }
-
-    fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), SinkError> {
-        name.clone_into(&mut self.0[ordinal as usize].definition.name);
-        Ok(())
     }
 }
 
@@ -86,14 +70,14 @@ pub(crate) fn read_sources(sources: &[(&str, &[u8])], options: &ReadOptions) -> 
         .iter()
         .map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec()));
     let loader = Memory(all.collect());
-    let mut list = List::default();
+    let mut list: Vec<Operation> = Vec::new();
     let report = read(&names, options, &loader, &mut list).unwrap();
     let counts = report.counts;
     assert_eq!(counts.selected, counts.published + counts.dropped);
     assert!(counts.found >= counts.selected);
-    assert_eq!(counts.published, list.0.len() as u64);
+    assert_eq!(counts.published, list.len() as u64);
     Outcome {
-        operations: list.0,
+        operations: list,
         report,
     }
 }
@@ -272,8 +256,7 @@ fn names_of_the_operator_and_of_the_document_go_first() {
             .findings()
             .contains(&"fatal name_collision /paths/~1c/get".to_owned())
     );
-    let error =
-        sezzlee::catalog::read(&[], &named("a b"), &Memory::default(), &mut List::default());
+    let error = sezzlee::catalog::read(&[], &named("a b"), &Memory::default(), &mut Vec::new());
     assert!(error.is_err());
 }
 

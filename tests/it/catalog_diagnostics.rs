@@ -16,6 +16,19 @@ fn post(schema: &Value) -> Value {
     }}}))
 }
 
+/// An operation whose answer is of a schema; a definition of 100,000 bytes stands under `Large`.
+fn get_of(schema: &Value) -> Value {
+    let mut document = openapi(
+        &json!({"/a": {"get": {"responses": {"200": {"content": {"application/json": {"schema": schema}}}}}}}),
+    );
+    document["components"] = json!({"schemas": {"Large": {"type": "object", "properties": {"x": {"enum": ["y".repeat(100_000)]}}}}});
+    document
+}
+
+fn deep(levels: usize) -> Value {
+    (0..levels).fold(json!(1), |inner, _| json!([inner]))
+}
+
 /// A source that causes a code.
 fn cause(code: DiagnosticCode) -> (&'static str, String) {
     use DiagnosticCode as Code;
@@ -56,8 +69,24 @@ fn cause(code: DiagnosticCode) -> (&'static str, String) {
         Code::ParameterDropped => parameter(json!({"name": "Host", "in": "header"})),
         Code::ArgumentCollision => json(post(&json!({"properties": {"p": {}}}))),
         Code::NoServer => json(json!({"openapi": "3.0.0", "paths": {"/a": {"get": {}}}})),
-        Code::SchemaLossy => json(post(
+        Code::SchemaReduced => json(get_of(
+            &json!({"type": "array", "description": "d", "items": {"$ref": "#/components/schemas/Large"}}),
+        )),
+        Code::DefinitionTooLarge => json(post(
+            &json!({"properties": {"x": {"enum": ["y".repeat(300_000)]}}}),
+        )),
+        Code::BodyKeywordLeftOut => json(post(
             &json!({"properties": {"x": {}}, "not": {"required": ["x"]}}),
+        )),
+        Code::KeywordLeftOut => json(post(&json!({"properties": {"x": {"enum": []}}}))),
+        Code::SchemaLeftOut => json(post(&json!({"properties": {"x": 5}}))),
+        Code::PatternLeftOut => json(post(&json!({"properties": {"x": {"pattern": "(?i)x"}}}))),
+        Code::ValueLeftOut => json(post(&json!({"properties": {"x": {"default": deep(40)}}}))),
+        Code::DynamicRefFlattened => {
+            json(post(&json!({"properties": {"x": {"$recursiveRef": "#"}}})))
+        }
+        Code::SubtypesLeftOut => json(post(
+            &json!({"properties": {"x": {"properties": {"kind": {}}, "discriminator": {"propertyName": "kind"}}}}),
         )),
         Code::UnsupportedExtension => ("d.json", get(&json!({"x-sezzlee": {"variants": []}}))),
         Code::AmbiguousSelection => ("d.json", get(&json!({"tags": ["t"]}))),
@@ -121,7 +150,7 @@ fn warnings_about_a_shared_place_are_given_once() {
     let read = read_with(&document, &ReadOptions::default());
     assert_eq!(
         read.findings(),
-        ["warning malformed /components/schemas/S/items/type"]
+        ["warning keyword_left_out /components/schemas/S/items/type"]
     );
 }
 

@@ -6,13 +6,13 @@ use std::io::Write;
 use serde_json::json;
 use sezzlee::catalog::{DiagnosticCode, FileLoader, ReadOptions, Severity, read};
 
-use crate::catalog::{List, Memory, Outcome, openapi, read_sources};
+use crate::catalog::{Memory, Outcome, openapi, read_sources};
 
 fn read_paths(sources: &[String]) -> Outcome {
-    let mut list = List::default();
+    let mut list: Vec<sezzlee::catalog::Operation> = Vec::new();
     let report = read(sources, &ReadOptions::default(), &FileLoader, &mut list).unwrap();
     Outcome {
-        operations: list.0,
+        operations: list,
         report,
     }
 }

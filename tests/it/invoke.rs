@@ -46,6 +46,7 @@ fn template(backend: &Backend, method: &str) -> RequestTemplate {
                 open: false,
             },
             required: true,
+            withheld: Vec::new(),
         }),
         accepts: vec![],
     }

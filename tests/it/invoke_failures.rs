@@ -37,6 +37,7 @@ fn template(backend: &Backend) -> RequestTemplate {
                 open: false,
             },
             required: true,
+            withheld: Vec::new(),
         }),
         accepts: vec![],
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use sezzlee::access::Caller;
 use sezzlee::catalog::{
-    self, LoadError, Loader, Operation, Prefix, ReadOptions, Sink, SinkError, SourceTarget,
+    self, LoadError, Loader, Operation, Prefix, ReadOptions, Sink, SourceTarget,
 };
 use sezzlee::contract::{Code, ToolResult};
 use sezzlee::http::{self, AllowedHosts};
@@ -25,22 +25,6 @@ impl Loader for Text {
     }
 }
 
-/// The operations of a catalogue, in the order of arrival.
-#[derive(Default)]
-struct Listed(Vec<Operation>);
-
-impl Sink for Listed {
-    fn operation(&mut self, operation: Operation) -> Result<u32, SinkError> {
-        self.0.push(operation);
-        Ok(u32::try_from(self.0.len() - 1).unwrap())
-    }
-
-    fn rename(&mut self, ordinal: u32, name: &str) -> Result<(), SinkError> {
-        name.clone_into(&mut self.0[ordinal as usize].definition.name);
-        Ok(())
-    }
-}
-
 fn read_into(sink: &mut dyn Sink, name: &str, text: &str, base_url: Option<&str>) {
     let options = ReadOptions {
         base_url: base_url.map(|url| Url::parse(url).unwrap()),
@@ -55,9 +39,9 @@ fn read_into(sink: &mut dyn Sink, name: &str, text: &str, base_url: Option<&str>
 
 /// What a document (`name` ends in `.json` or `.yaml`) or a catalogue (`.jsonl`) publishes.
 pub(crate) fn operations(name: &str, text: &str) -> Vec<Operation> {
-    let mut listed = Listed::default();
+    let mut listed: Vec<Operation> = Vec::new();
     read_into(&mut listed, name, text, None);
-    listed.0
+    listed
 }
 
 /// A generation of a document or a catalogue.

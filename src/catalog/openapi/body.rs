@@ -57,15 +57,39 @@ pub(super) fn add<'d>(
             ),
         );
     }
+    let mut withheld = Vec::new();
     let shape = match root {
-        Some(root) if taken_is_none(arguments, &root) => members(arguments, root, &offer)?,
+        Some(mut root) if taken_is_none(arguments, &root) => {
+            withheld = std::mem::take(&mut root.hidden);
+            let shape = members(arguments, root, &offer)?;
+            withhold(arguments, &shape, &mut withheld);
+            shape
+        }
         _ => whole(arguments, &offer)?,
     };
     Ok(Some(Body {
         media_type: offer.media_type,
         shape,
         required: offer.required,
+        withheld,
     }))
+}
+
+/// Keeps the names of members that are the backend's to set out of an open body; another one takes no
+/// further members anyway.
+fn withhold(arguments: &mut Arguments<'_>, shape: &BodyShape, names: &mut Vec<String>) {
+    let BodyShape::Members { open: true, .. } = shape else {
+        names.clear();
+        return;
+    };
+    let refused: Vec<&String> = names
+        .iter()
+        .filter(|&name| !arguments.properties.contains_key(name))
+        .collect();
+    if !refused.is_empty() {
+        let refused = json!({"not": {"enum": refused}});
+        arguments.further.insert("propertyNames".into(), refused);
+    }
 }
 
 fn taken_is_none(arguments: &Arguments<'_>, root: &Root<'_>) -> bool {
@@ -188,7 +212,7 @@ fn members(
 ) -> Result<BodyShape, Finding> {
     if let (false, Some(schema)) = (root.lost.is_empty(), &offer.schema) {
         arguments.warn(
-            DiagnosticCode::SchemaLossy,
+            DiagnosticCode::BodyKeywordLeftOut,
             &schema.at,
             format!(
                 "{} of the body cannot be said of flat arguments and is left out",

@@ -18,12 +18,12 @@ use serde_json::{Map, Value, json};
 use super::document::{Document, flag, text};
 use super::finding::Finding;
 use super::route;
-use super::schema::{Direction, Publisher, TOO_LARGE_BYTES, allows_null};
+use super::schema::{Direction, Draft, Limits, Publisher, TOO_LARGE_BYTES, allows_null, fit};
 use super::{
     Annotations, Body, BodyShape, Counts, Definition, DiagnosticCode, Operation, Parameter,
     ReadOptions, RequestTemplate, Severity,
 };
-use crate::json::Pointer;
+use crate::json::{Pointer, canonical_len};
 use extension::Extension;
 use security::Carriers;
 pub(crate) use walk::{is_method, plan};
@@ -84,7 +84,7 @@ pub(crate) fn convert(plan: &Plan, planned: &Planned, settings: Settings<'_>) ->
     let (mut warnings, mut bytes) = (Vec::new(), 0);
     let operation = operation(plan, planned, settings, &mut warnings, &mut bytes);
     if let Err(finding) = &operation
-        && finding.code == DiagnosticCode::SchemaLossy
+        && finding.code == DiagnosticCode::DefinitionTooLarge
     {
         bytes = TOO_LARGE_BYTES;
     }
@@ -133,11 +133,34 @@ fn operation(
         &declared,
         &planned.method,
     )?;
-    let input = arguments.finish(body)?;
-    warnings.extend(input.warnings);
+    let mut input = arguments.finish(body);
+    warnings.append(&mut input.warnings);
     let output = output::read(document, map, &planned.at);
     warnings.extend(output.warnings);
-    *bytes = input.bytes + output.bytes;
+    let mut definition = Definition {
+        name: planned.name.clone(),
+        description: description(planned, map),
+        input_schema: Value::Null,
+        output_schema: None,
+        annotations: annotations(planned),
+        deprecated: flag(map, "deprecated"),
+    };
+    let limits = limits(settings.options);
+    // Without the null that stands for the schema.
+    let other_bytes = canonical_len(&Value::Object(definition.to_object())) - 4;
+    let fitted = fit(
+        document,
+        limits,
+        &planned.at,
+        other_bytes,
+        input.draft,
+        output.draft,
+    )?;
+    *bytes = fitted.bytes;
+    warnings.extend(fitted.warnings);
+    allow_nulls(&fitted.input, &mut input.parameters, input.body.as_mut());
+    definition.input_schema = fitted.input;
+    definition.output_schema = fitted.output;
     let base_url = servers::base_url(document, item, map, settings.options);
     if base_url.is_none() {
         warnings.push(Finding::of_source(
@@ -146,14 +169,7 @@ fn operation(
         ));
     }
     Ok(Operation {
-        definition: Definition {
-            name: planned.name.clone(),
-            description: description(planned, map),
-            input_schema: input.schema,
-            output_schema: output.schema,
-            annotations: annotations(planned),
-            deprecated: flag(map, "deprecated"),
-        },
+        definition,
         tags: tags(planned, document, settings),
         search_terms: planned.extension.search_terms.clone(),
         route: Some(planned.route.clone()),
@@ -238,6 +254,8 @@ struct Arguments<'d> {
     required: Vec<String>,
     /// `additionalProperties` of the root.
     additional: Value,
+    /// Further keywords of the root.
+    further: Map<String, Value>,
     parameters: Vec<Parameter>,
     grouped: Vec<String>,
     warnings: Vec<Finding>,
@@ -245,8 +263,7 @@ struct Arguments<'d> {
 
 /// The input side of an operation.
 struct Input {
-    schema: Value,
-    bytes: usize,
+    draft: Draft,
     parameters: Vec<Parameter>,
     body: Option<Body>,
     grouped: Vec<String>,
@@ -262,6 +279,7 @@ impl<'d> Arguments<'d> {
             properties: Map::new(),
             required: Vec::new(),
             additional: json!(false),
+            further: Map::new(),
             parameters: Vec::new(),
             grouped: Vec::new(),
             warnings: Vec::new(),
@@ -283,8 +301,8 @@ impl<'d> Arguments<'d> {
         }
     }
 
-    /// The published schema, and the template's parts with what only the whole schema tells.
-    fn finish(mut self, mut body: Option<Body>) -> Result<Input, Finding> {
+    /// The schema without what it refers to, and the template's parts.
+    fn finish(self, body: Option<Body>) -> Input {
         let mut root = Map::new();
         root.insert("type".into(), json!("object"));
         root.insert("properties".into(), Value::Object(self.properties));
@@ -292,29 +310,39 @@ impl<'d> Arguments<'d> {
             root.insert("required".into(), json!(self.required));
         }
         root.insert("additionalProperties".into(), self.additional);
-        let published = self.publisher.finish(root, &self.at)?;
-        self.warnings.extend(published.warnings);
-        let root = published.schema;
-        for parameter in &mut self.parameters {
-            parameter.nullable = argument_allows_null(&root, &parameter.argument);
-        }
-        if let Some(body) = &mut body {
-            let members = match &mut body.shape {
-                BodyShape::Members { members, .. } => members.as_mut_slice(),
-                BodyShape::Whole(member) => std::slice::from_mut(member),
-            };
-            for member in members {
-                member.nullable = argument_allows_null(&root, &member.argument);
-            }
-        }
-        Ok(Input {
-            schema: root,
-            bytes: published.bytes,
+        root.extend(self.further);
+        Input {
+            draft: self.publisher.draft(root, &self.at),
             parameters: self.parameters,
             body,
             grouped: self.grouped,
             warnings: self.warnings,
-        })
+        }
+    }
+}
+
+/// How definitions are kept loadable.
+fn limits(options: &ReadOptions) -> Limits {
+    let size = &options.size;
+    Limits {
+        bytes_max: size.definition_bytes_max,
+        depth_max: size.schema_depth_max,
+        is_bare: size.trim_descriptions,
+    }
+}
+
+/// Notes in the template which arguments may be null, which only the whole schema tells.
+fn allow_nulls(root: &Value, parameters: &mut [Parameter], body: Option<&mut Body>) {
+    for parameter in parameters {
+        parameter.nullable = argument_allows_null(root, &parameter.argument);
+    }
+    let Some(body) = body else { return };
+    let members = match &mut body.shape {
+        BodyShape::Members { members, .. } => members.as_mut_slice(),
+        BodyShape::Whole(member) => std::slice::from_mut(member),
+    };
+    for member in members {
+        member.nullable = argument_allows_null(root, &member.argument);
     }
 }
 

@@ -6,21 +6,18 @@
 use serde_json::{Map, Value, json};
 
 use super::media;
-use crate::catalog::DiagnosticCode;
 use crate::catalog::document::{Document, Target, Version};
 use crate::catalog::finding::Finding;
-use crate::catalog::schema::{Direction, Published, Publisher, TOO_LARGE_BYTES, is_object};
+use crate::catalog::schema::{Direction, Draft, Publisher, is_object};
 use crate::json::Pointer;
 
 /// What an operation's successes look like.
 #[derive(Debug, Default)]
 pub(super) struct Output {
-    /// The published schema; none where a success has no body, or none that JSON can describe.
-    pub(super) schema: Option<Value>,
+    /// The schema; none where a success has no body, or none that JSON can describe.
+    pub(super) draft: Option<Draft>,
     /// The media types of successes, as declared.
     pub(super) accepts: Vec<String>,
-    /// About how many bytes the schema has.
-    pub(super) bytes: usize,
     /// What was odd.
     pub(super) warnings: Vec<Finding>,
 }
@@ -40,16 +37,8 @@ pub(super) fn read(document: &Document, operation: &Map<String, Value>, at: &Poi
     let made = chosen_schema(document, operation, responses, chosen, &at)
         .and_then(|schema| schema.map(|schema| publish(document, &schema)).transpose());
     match made {
-        Ok(None) => {}
-        Ok(Some(mut published)) => {
-            output.schema = Some(published.schema);
-            output.bytes = published.bytes;
-            output.warnings.append(&mut published.warnings);
-        }
+        Ok(draft) => output.draft = draft,
         Err(finding) => {
-            if finding.code == DiagnosticCode::SchemaLossy {
-                output.bytes = TOO_LARGE_BYTES;
-            }
             output.warnings.push(Finding {
                 message: format!("{}; the output schema is left out", finding.message),
                 ..finding
@@ -183,8 +172,8 @@ fn chosen_schema<'d>(
         }))
 }
 
-/// The schema as an object with its definitions: itself, or wrapped as `result`.
-fn publish(document: &Document, schema: &Target<'_>) -> Result<Published, Finding> {
+/// The schema as an object: itself, or wrapped as `result`.
+fn publish(document: &Document, schema: &Target<'_>) -> Result<Draft, Finding> {
     let mut publisher = Publisher::new(document, Direction::Output);
     let mut root = Map::new();
     root.insert("type".into(), json!("object"));
@@ -205,5 +194,5 @@ fn publish(document: &Document, schema: &Target<'_>) -> Result<Published, Findin
         root.insert("properties".into(), json!({"result": result}));
         root.insert("required".into(), json!(["result"]));
     }
-    publisher.finish(root, &schema.at)
+    Ok(publisher.draft(root, &schema.at))
 }

@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::hidden::{self, is_hidden};
 use super::keywords::{Keyword, is_annotation, is_count, is_deeper, is_positive, is_type, keyword};
-use super::{Direction, Use, definition_name, nullable};
+use super::{Direction, Use, nullable, repair};
 use crate::catalog::DiagnosticCode;
-use crate::catalog::document::{Document, Target, Version, cyclic, reference, shown};
+use crate::catalog::document::{Document, Version, shown};
 use crate::catalog::finding::Finding;
 use crate::json::{Pointer, kind};
 
@@ -23,25 +23,22 @@ const LEVELS_MAX: usize = 48;
 /// A default, an example or an enumerated value nests at most this many levels.
 const VALUE_LEVELS_MAX: usize = 32;
 
-/// Chains of references of one value to another are followed this far.
-const ALIASES_MAX: usize = 100;
-
 /// At most this many oddities of one schema are told; more say nothing new.
 const WARNINGS_MAX: usize = 100;
 
 /// Converts schemas and notes what they refer to.
 pub(super) struct Converter<'d> {
-    document: &'d Document,
-    direction: Direction,
+    pub(super) document: &'d Document,
+    pub(super) direction: Direction,
     pub(super) uses: Vec<Use>,
     /// Where each used definition stands in the list.
-    used: HashMap<Pointer, usize>,
+    pub(super) used: HashMap<Pointer, usize>,
     pub(super) warnings: Vec<Finding>,
 }
 
 /// Where a schema stands in what is published.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+pub(super) struct Place<'a> {
     /// Levels of published JSON above it.
     level: usize,
     /// Whether it applies to the same value as the schema converted on its own.
@@ -82,7 +79,7 @@ impl<'d> Converter<'d> {
         self.convert(value, &mut at.clone(), place)
     }
 
-    fn convert(
+    pub(super) fn convert(
         &mut self,
         value: &Value,
         at: &mut Pointer,
@@ -97,13 +94,11 @@ impl<'d> Converter<'d> {
                 self.object(map, at, place)
             }
             other => {
-                self.warn(
-                    at,
-                    format!(
-                        "a schema must be an object, not {}; anything is accepted here",
-                        kind(other)
-                    ),
+                let message = format!(
+                    "a schema must be an object, not {}; anything is accepted here",
+                    kind(other)
                 );
+                self.lost(DiagnosticCode::SchemaLeftOut, at, message);
                 Ok(json!({}))
             }
         }
@@ -127,16 +122,9 @@ impl<'d> Converter<'d> {
             .into_iter()
             .find_map(|name| Some((name, map.get(name)?.as_str()?)));
         if let Some((name, reference)) = referred {
-            let target = match name {
-                "$recursiveRef" => Some(self.recursive(at)),
-                _ => self.reference(reference, at)?,
-            };
-            let Some(target) = target else {
+            let Some(target) = self.target(name, reference, at)? else {
                 return Ok(json!({}));
             };
-            if name != "$ref" {
-                self.lossy(at, format!("{name} is read as a plain $ref"));
-            }
             out.insert("$ref".into(), json!(self.refer(target, place.same_value)));
             // Before 3.1 what stands beside a reference does not count; descriptions there are harmless
             // and meant.
@@ -147,75 +135,6 @@ impl<'d> Converter<'d> {
             nullable::allow(&mut out);
         }
         Ok(Value::Object(out))
-    }
-
-    /// Where a reference leads, past definitions that are nothing but another reference. None where the
-    /// fault costs only this place.
-    fn reference(&mut self, reference: &str, at: &Pointer) -> Result<Option<Pointer>, Finding> {
-        let fault = match self.follow(reference, at) {
-            Ok(Target { value, at: to }) => {
-                if value.is_object() || value.is_boolean() {
-                    return Ok(Some(to));
-                }
-                let message = format!("the reference leads to {} and not to a schema", kind(value));
-                Finding::new(DiagnosticCode::Malformed, at, message)
-            }
-            Err(fault) => fault,
-        };
-        if self.direction == Direction::Input {
-            return Err(fault);
-        }
-        self.note(Finding {
-            message: format!("{}; anything is accepted here", fault.message),
-            ..fault
-        });
-        Ok(None)
-    }
-
-    /// Where a `$recursiveRef` leads as long as no other schema extends its own: the nearest schema around
-    /// it that is its anchor, else the one it is a part of.
-    fn recursive(&self, at: &Pointer) -> Pointer {
-        let mut around = at.clone();
-        let mut home = around.clone();
-        while !around.as_str().is_empty() {
-            let is_anchor = self
-                .document
-                .at(&around)
-                .is_some_and(|schema| schema.get("$recursiveAnchor") == Some(&Value::Bool(true)));
-            if is_anchor {
-                return around;
-            }
-            // `/components/schemas/Name` is the outermost schema.
-            if around.tokens().count() >= 3 {
-                home = around.clone();
-            }
-            around.pop();
-        }
-        home
-    }
-
-    fn follow(&self, first: &str, at: &Pointer) -> Result<Target<'d>, Finding> {
-        let mut target = self.document.lookup(first, at)?;
-        for _ in 0..ALIASES_MAX {
-            let is_alias = target.value.as_object().is_some_and(|map| map.len() == 1);
-            match reference(target.value) {
-                Some(next) if is_alias => target = self.document.lookup(next, &target.at)?,
-                _ => return Ok(target),
-            }
-        }
-        Err(cyclic(at))
-    }
-
-    /// Notes the use of a definition and answers the reference to it.
-    fn refer(&mut self, at: Pointer, in_place: bool) -> String {
-        let name = definition_name(&at, self.document.version);
-        if let Some(&place) = self.used.get(&at) {
-            self.uses[place].in_place |= in_place;
-        } else {
-            self.used.insert(at.clone(), self.uses.len());
-            self.uses.push(Use { at, in_place });
-        }
-        format!("#/$defs/{name}")
     }
 
     fn keywords(
@@ -231,6 +150,7 @@ impl<'d> Converter<'d> {
             hidden: hidden.as_ref(),
             ..place
         };
+        self.subtypes(map, at);
         for (name, value) in map {
             let Some(kind) = keyword(name) else { continue };
             if only_annotations && !is_annotation(name) {
@@ -241,6 +161,7 @@ impl<'d> Converter<'d> {
             at.pop();
             made?;
         }
+        repair::widen(map, out);
         Ok(())
     }
 
@@ -273,7 +194,8 @@ impl<'d> Converter<'d> {
                     (true, Some(Value::Number(limit))) => {
                         out.insert(name.into(), json!(limit));
                     }
-                    (true, _) => self.lossy(at, format!("{name} is true but there is no {bound}")),
+                    // Without the bound it sharpens it says nothing.
+                    (true, _) => self.warn(at, format!("{name} is true but there is no {bound}")),
                     (false, _) => {}
                 }
                 return Ok(());
@@ -286,6 +208,7 @@ impl<'d> Converter<'d> {
                 // The boolean form turned this bound into the exclusive one.
                 (map.get(sharpened) != Some(&Value::Bool(true))).then(|| value.clone())
             }
+            (Keyword::Text, Value::String(text)) if name == "pattern" => self.pattern(text, at),
             (Keyword::Text, Value::String(_))
             | (Keyword::Flag, Value::Bool(_))
             | (Keyword::Exclusive, Value::Number(_)) => Some(value.clone()),
@@ -293,6 +216,9 @@ impl<'d> Converter<'d> {
                 Some(value.clone())
             }
             (Keyword::Count, Value::Number(number)) if is_count(number) => Some(value.clone()),
+            (Keyword::Values, Value::Array(values)) if name == "enum" => {
+                self.enumeration(values, map, at)
+            }
             (Keyword::Any, _) | (Keyword::Values, Value::Array(_)) => self.shallow(value, at),
             // The map of named examples of a media type, where a list belongs.
             (Keyword::Values, Value::Object(_)) if name == "examples" => None,
@@ -317,9 +243,21 @@ impl<'d> Converter<'d> {
             }
             // An empty list of them says nothing.
             (Keyword::Items, Value::Array(list)) if list.is_empty() => None,
+            // Both spellings of a list of them: the newer one counts.
+            (Keyword::Items, Value::Array(_)) if map.contains_key("prefixItems") => None,
             (Keyword::Items, Value::Array(list)) => {
                 let made = self.list(list, at, place.part(2))?;
                 out.insert("prefixItems".into(), made);
+                return Ok(());
+            }
+            // Of the items after those that `items` lists, as older dialects call it.
+            (Keyword::FurtherItems, Value::Object(_) | Value::Bool(_)) => {
+                let is_list = map.get("items").and_then(Value::as_array);
+                if is_list.is_some_and(|list| !list.is_empty()) && !map.contains_key("prefixItems")
+                {
+                    let made = self.convert(value, at, place.part(1))?;
+                    out.insert("items".into(), made);
+                }
                 return Ok(());
             }
             (Keyword::Schemas, Value::Array(list)) if !list.is_empty() => {
@@ -333,22 +271,48 @@ impl<'d> Converter<'d> {
                 Some(self.members(members, at, place.part(2), true)?)
             }
             (Keyword::SchemaMap, Value::Object(members)) => {
-                Some(self.members(members, at, place.part(2), false)?)
+                Some(self.pattern_members(members, at, place.part(2))?)
             }
             (Keyword::InPlaceMap, Value::Object(members)) => {
                 let inner = self.in_place(name, place, 2);
                 Some(self.members(members, at, inner, false)?)
             }
-            _ => {
-                self.warn(
-                    at,
-                    format!("{name} cannot be {} and is left out", shown_kind(value)),
-                );
-                None
-            }
+            _ => return self.unfit(kind, name, value, map, at, place, out),
         };
         if let Some(kept) = kept {
             out.insert(name.to_owned(), kept);
+        }
+        Ok(())
+    }
+
+    /// A keyword whose value is of the wrong kind: what it can only have meant, or nothing.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the same row, when its value does not fit"
+    )]
+    fn unfit(
+        &mut self,
+        kind: Keyword,
+        name: &str,
+        value: &Value,
+        map: &Map<String, Value>,
+        at: &mut Pointer,
+        place: Place<'_>,
+        out: &mut Map<String, Value>,
+    ) -> Result<(), Finding> {
+        if let Some(meant) = repair::meant(kind, value) {
+            let message = format!(
+                "{name} cannot be {} and is read as {meant}",
+                shown_kind(value)
+            );
+            self.warn(at, message);
+            return self.keyword(kind, name, &meant, map, at, place, out);
+        }
+        let message = format!("{name} cannot be {} and is left out", shown_kind(value));
+        if repair::is_idle(kind, name, value) {
+            self.warn(at, message);
+        } else {
+            self.lost(DiagnosticCode::KeywordLeftOut, at, message);
         }
         Ok(())
     }
@@ -375,36 +339,37 @@ impl<'d> Converter<'d> {
                 out.insert("type".into(), json!("string"));
                 out.insert("format".into(), json!("binary"));
             }
+            // YAML reads the name of the null type as the value; before 3.1 there is no such type.
+            Value::Null if self.document.version >= Version::V31 => {
+                out.insert("type".into(), json!("null"));
+            }
             Value::Array(names) => {
                 let mut kept: Vec<Value> = Vec::new();
+                let null = json!("null");
                 for name in names {
+                    let name = if name.is_null() { &null } else { name };
                     if name.as_str().is_some_and(is_type) && !kept.contains(name) {
                         kept.push(name.clone());
                     } else {
-                        self.warn(at, "the list of types holds what is no type");
+                        self.warn(at, "the list of types holds what is no type, or one twice");
                     }
                 }
                 if !kept.is_empty() {
                     out.insert("type".into(), Value::Array(kept));
                 }
             }
-            Value::String(name) => {
-                self.warn(at, format!("{} is no type and is left out", shown(name)));
+            other => {
+                let message = format!("type cannot be {} and is left out", shown_kind(other));
+                self.lost(DiagnosticCode::KeywordLeftOut, at, message);
             }
-            other => self.warn(
-                at,
-                format!("type cannot be {} and is left out", shown_kind(other)),
-            ),
         }
     }
 
     /// A value as it is, unless it nests too deeply to be of use.
-    fn shallow(&mut self, value: &Value, at: &Pointer) -> Option<Value> {
+    pub(super) fn shallow(&mut self, value: &Value, at: &Pointer) -> Option<Value> {
         if is_deeper(value, VALUE_LEVELS_MAX) {
-            self.lossy(
-                at,
-                format!("a value nested over {VALUE_LEVELS_MAX} levels is left out"),
-            );
+            let message = format!("a value nested over {VALUE_LEVELS_MAX} levels is left out");
+            self.lost(DiagnosticCode::ValueLeftOut, at, message);
             return None;
         }
         Some(value.clone())
@@ -489,15 +454,17 @@ impl<'d> Converter<'d> {
         (!names.is_empty()).then_some(names)
     }
 
-    fn warn(&mut self, at: &Pointer, message: impl Into<String>) {
+    /// Something odd that loses nothing.
+    pub(super) fn warn(&mut self, at: &Pointer, message: impl Into<String>) {
         self.note(Finding::new(DiagnosticCode::Malformed, at, message));
     }
 
-    fn lossy(&mut self, at: &Pointer, message: impl Into<String>) {
-        self.note(Finding::new(DiagnosticCode::SchemaLossy, at, message));
+    /// Something that loses meaning.
+    pub(super) fn lost(&mut self, code: DiagnosticCode, at: &Pointer, message: impl Into<String>) {
+        self.note(Finding::new(code, at, message));
     }
 
-    fn note(&mut self, warning: Finding) {
+    pub(super) fn note(&mut self, warning: Finding) {
         if self.warnings.len() < WARNINGS_MAX {
             self.warnings.push(warning);
         }

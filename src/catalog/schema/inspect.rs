@@ -119,6 +119,8 @@ pub(crate) struct Root<'d> {
     pub(crate) required: Vec<String>,
     /// Whether there may be more members.
     pub(crate) open: Open<'d>,
+    /// Members that are the backend's to set.
+    pub(crate) hidden: Vec<String>,
     /// Keywords of the root that one flat object of arguments cannot carry.
     pub(crate) lost: Vec<String>,
 }
@@ -177,6 +179,11 @@ pub(crate) fn merge_root<'d>(
         })
         .map(|(name, _)| name.clone())
         .collect();
+    for (name, _) in &root.members {
+        if hidden.contains(name) {
+            root.hidden.push(name.clone());
+        }
+    }
     root.members.retain(|(name, _)| !hidden.contains(name));
     root.required.retain(|name| !hidden.contains(name));
     Ok(Some(root))

@@ -37,6 +37,8 @@ pub(super) enum Keyword {
     Schema,
     /// `items`: a schema, or in older dialects a list of them.
     Items,
+    /// `additionalItems` of older dialects.
+    FurtherItems,
     /// Schemas for the first items.
     Schemas,
     /// `properties`.
@@ -75,6 +77,7 @@ pub(super) fn keyword(name: &str) -> Option<Keyword> {
         | "unevaluatedProperties"
         | "contentSchema" => Keyword::Schema,
         "items" => Keyword::Items,
+        "additionalItems" => Keyword::FurtherItems,
         "prefixItems" => Keyword::Schemas,
         "properties" => Keyword::Properties,
         "patternProperties" => Keyword::SchemaMap,

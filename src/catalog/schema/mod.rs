@@ -1,38 +1,46 @@
 //! Schemas of a document become self-contained JSON Schema 2020-12.
 //!
-//! Owns: collecting what an operation's schema refers to under `$defs`, each once; the cache of converted
-//! schemas; cycles that reach no value. Must never know an operation: it sees schemas and a direction.
+//! Owns: the cache of converted schemas and their names under `$defs`. Must never know an operation: it sees
+//! schemas and a direction.
+//!
+//! Reading order: `convert` (one schema, with `keywords`, `references`, `repair`, `pattern`, `nullable`,
+//! `hidden`),
+//! `inspect` (what a schema is before it is converted), `publish` (the parts of one published schema),
+//! `graph` (what it refers to), `reduce` (how much of that is published), `cut` (a schema without the rest).
 
 mod convert;
+mod cut;
+mod graph;
 mod hidden;
 mod inspect;
 mod keywords;
 mod nullable;
+mod pattern;
+mod publish;
+mod reduce;
+mod references;
+mod repair;
 
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::DiagnosticCode;
 use super::document::{Document, Version};
 use super::finding::Finding;
 use super::naming;
-use crate::json::Pointer;
+use crate::json::{Pointer, canonical_len};
 use convert::Converter;
+use cut::Slim;
 
 pub(crate) use inspect::{Open, Root, is_empty_object, is_object, merge_root};
 pub(crate) use nullable::allows_null;
-
-/// The published schemas of one operation are at most about this many bytes each. What reaches further is
-/// not readable by anyone; the largest of people's documents are under a third of it.
-const SCHEMA_BYTES_MAX: usize = 2 * 1024 * 1024;
+pub(crate) use publish::{Draft, Publisher};
+pub(crate) use reduce::{DEFINITION_BYTES_MAX, Limits, fit};
 
 /// What a schema that is too large counts for in the sum over its document: finding out took work.
-pub(crate) const TOO_LARGE_BYTES: usize = 4 * SCHEMA_BYTES_MAX;
-
-/// What a definition costs beside its text.
-const DEFINITION_BYTES: usize = 64;
+pub(crate) const TOO_LARGE_BYTES: usize = 4 * DEFINITION_BYTES_MAX;
 
 /// Whether a schema describes what is sent or what comes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,185 +55,32 @@ pub(crate) enum Direction {
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     known: RwLock<HashMap<(Direction, Pointer), Arc<Converted>>>,
+    /// Names of dynamic anchors that stand twice in the document; found when the first is referred to.
+    ambiguous: OnceLock<HashSet<String>>,
 }
 
 /// A schema that was converted on its own.
 #[derive(Debug)]
 struct Converted {
+    /// Its name under `$defs`.
+    name: String,
     schema: Result<Value, Finding>,
     warnings: Vec<Finding>,
     uses: Vec<Use>,
-    /// About how many bytes its JSON has.
+    /// How many bytes its canonical JSON has.
     bytes: usize,
+    /// What is left of it when definitions are reduced; found when the first is.
+    slim: OnceLock<Slim>,
 }
 
 /// A reference to a definition.
 #[derive(Debug, Clone)]
 struct Use {
     at: Pointer,
+    /// Its name under `$defs`.
+    name: String,
     /// Whether it applies to the very value the referring schema applies to, as in `allOf`.
     in_place: bool,
-}
-
-/// Publishes the parts of one schema of one operation; they share `$defs`.
-pub(crate) struct Publisher<'d> {
-    document: &'d Document,
-    direction: Direction,
-    uses: Vec<Use>,
-    warnings: Vec<Finding>,
-}
-
-impl<'d> Publisher<'d> {
-    /// A publisher without definitions.
-    pub(crate) fn new(document: &'d Document, direction: Direction) -> Self {
-        Self {
-            document,
-            direction,
-            uses: Vec::new(),
-            warnings: Vec::new(),
-        }
-    }
-
-    /// A schema whose own keywords are wanted: a reference at its root is replaced by what it leads to.
-    pub(crate) fn inline(&mut self, value: &Value, at: &Pointer) -> Result<Value, Finding> {
-        let target = self.document.resolve(value, at)?;
-        self.with(|converter| converter.convert_root(target.value, &target.at))
-    }
-
-    /// The schema of an argument (or of a wrapped result).
-    ///
-    /// A reference to a scalar is replaced by the scalar, so that cards can say what it is; any other
-    /// reference stays one and only says its type beside it.
-    pub(crate) fn property(&mut self, value: &Value, at: &Pointer) -> Result<Value, Finding> {
-        let is_bare = value.as_object().is_some_and(|map| map.len() == 1);
-        if super::document::reference(value).is_none() {
-            return self.with(|converter| converter.convert_root(value, at));
-        }
-        if let Ok(target) = self.document.resolve(value, at)
-            && inspect::is_scalar(target.value)
-            && (is_bare || self.document.version <= Version::V30)
-        {
-            let mut scalar =
-                self.with(|converter| converter.convert_root(target.value, &target.at))?;
-            if let (Value::Object(scalar), Some(Value::String(own))) =
-                (&mut scalar, value.get("description"))
-            {
-                scalar.insert("description".into(), json!(own));
-            }
-            return Ok(scalar);
-        }
-        // A reference at the root is the first that is noted.
-        let first = self.uses.len();
-        let mut schema = self.with(|converter| converter.convert_root(value, at))?;
-        self.say_type(&mut schema, first);
-        Ok(schema)
-    }
-
-    /// Puts the type of the target beside a reference, which changes nothing for a validator.
-    fn say_type(&self, schema: &mut Value, first: usize) {
-        let Value::Object(map) = schema else { return };
-        if !map.contains_key("$ref") || map.contains_key("type") {
-            return;
-        }
-        let Some(root) = self.uses.get(first) else {
-            return;
-        };
-        let target = self
-            .document
-            .schemas
-            .get(self.document, self.direction, &root.at);
-        if let Ok(target) = &target.schema
-            && let Some(name) = target.get("type")
-        {
-            map.insert("type".into(), name.clone());
-        }
-    }
-
-    fn with<T>(
-        &mut self,
-        work: impl FnOnce(&mut Converter<'d>) -> Result<T, Finding>,
-    ) -> Result<T, Finding> {
-        let mut converter = Converter::new(self.document, self.direction);
-        let made = work(&mut converter);
-        self.uses.append(&mut converter.uses);
-        self.warnings.append(&mut converter.warnings);
-        made
-    }
-
-    /// The root schema with the definitions that everything published so far needs.
-    ///
-    /// They are put into the root schema, which stands at a place of the document.
-    pub(crate) fn finish(
-        mut self,
-        mut root: Map<String, Value>,
-        root_at: &Pointer,
-    ) -> Result<Published, Finding> {
-        let mut definitions = Map::new();
-        let mut taken: HashSet<Pointer> = HashSet::new();
-        let mut graph: HashMap<Pointer, Vec<Pointer>> = HashMap::new();
-        let mut queue: VecDeque<Pointer> = self.uses.iter().map(|one| one.at.clone()).collect();
-        let mut bytes = 0;
-        while let Some(at) = queue.pop_front() {
-            if !taken.insert(at.clone()) {
-                continue;
-            }
-            let converted = self
-                .document
-                .schemas
-                .get(self.document, self.direction, &at);
-            let schema = converted.schema.as_ref().map_err(Clone::clone)?;
-            bytes += converted.bytes + DEFINITION_BYTES;
-            if bytes > SCHEMA_BYTES_MAX {
-                return Err(too_large(&at));
-            }
-            let name = definition_name(&at, self.document.version);
-            if definitions.insert(name, schema.clone()).is_some() {
-                return Err(Finding::new(
-                    DiagnosticCode::Malformed,
-                    &at,
-                    "two schemas would have the same name under $defs; rename one",
-                ));
-            }
-            self.warnings.extend(converted.warnings.iter().cloned());
-            let in_place = converted.uses.iter().filter(|one| one.in_place);
-            graph.insert(at, in_place.map(|one| one.at.clone()).collect());
-            queue.extend(converted.uses.iter().map(|one| one.at.clone()));
-        }
-        if let Some(at) = cycle(&graph) {
-            return Err(super::document::cyclic(&at));
-        }
-        if !definitions.is_empty() {
-            root.insert("$defs".into(), Value::Object(definitions));
-        }
-        let schema = Value::Object(root);
-        let bytes = size(&schema);
-        if bytes > SCHEMA_BYTES_MAX {
-            return Err(too_large(root_at));
-        }
-        Ok(Published {
-            schema,
-            bytes,
-            warnings: self.warnings,
-        })
-    }
-}
-
-/// A self-contained schema.
-#[derive(Debug)]
-pub(crate) struct Published {
-    pub(crate) schema: Value,
-    /// About how many bytes its JSON has.
-    pub(crate) bytes: usize,
-    /// What was odd about it.
-    pub(crate) warnings: Vec<Finding>,
-}
-
-fn too_large(at: &Pointer) -> Finding {
-    Finding::new(
-        DiagnosticCode::SchemaLossy,
-        at,
-        format!("the schema and what it refers to are over {SCHEMA_BYTES_MAX} bytes; split it"),
-    )
 }
 
 impl Cache {
@@ -256,27 +111,21 @@ impl Converted {
             )),
         };
         Self {
-            bytes: schema.as_ref().map_or(0, size),
+            name: definition_name(at, document.version),
+            bytes: schema.as_ref().map_or(0, canonical_len),
             schema,
             warnings: converter.warnings,
             uses: converter.uses,
+            slim: OnceLock::new(),
         }
     }
-}
 
-/// About how many bytes the JSON of a value has.
-fn size(value: &Value) -> usize {
-    match value {
-        Value::Null | Value::Bool(_) => 5,
-        Value::Number(number) => number.as_str().len() + 1,
-        Value::String(text) => text.len() + 3,
-        Value::Array(items) => 2 + items.iter().map(size).sum::<usize>(),
-        Value::Object(map) => {
-            2 + map
-                .iter()
-                .map(|(key, member)| key.len() + 4 + size(member))
-                .sum::<usize>()
-        }
+    /// What is left of it when definitions are reduced.
+    fn slim(&self) -> Slim {
+        *self.slim.get_or_init(|| match &self.schema {
+            Ok(schema) => Slim::of(schema),
+            Err(_) => Slim::default(),
+        })
     }
 }
 
@@ -304,38 +153,4 @@ fn definition_name(at: &Pointer, version: Version) -> String {
         .take(NAME_CHARS_MAX)
         .collect();
     format!("{legal}_{}", naming::digits(at.as_str()))
-}
-
-/// A node on a cycle of in-place references, when there is one.
-fn cycle(graph: &HashMap<Pointer, Vec<Pointer>>) -> Option<Pointer> {
-    // Nodes nothing points to in place are on no cycle; taking them away layer by layer leaves the cycles.
-    let mut pointed: HashMap<&Pointer, usize> = graph.keys().map(|node| (node, 0)).collect();
-    for next in graph.values().flatten() {
-        *pointed.entry(next).or_default() += 1;
-    }
-    let mut free: Vec<&Pointer> = pointed
-        .iter()
-        .filter_map(|(&node, &count)| (count == 0).then_some(node))
-        .collect();
-    let mut left = pointed.len();
-    while let Some(node) = free.pop() {
-        left -= 1;
-        for next in graph.get(node).into_iter().flatten() {
-            if let Some(count) = pointed.get_mut(next) {
-                *count -= 1;
-                if *count == 0 {
-                    free.push(next);
-                }
-            }
-        }
-    }
-    if left == 0 {
-        return None;
-    }
-    // The smallest, so that the message is the same every time; it may only lead to the cycle's members.
-    pointed
-        .iter()
-        .filter(|&(_, &count)| count > 0)
-        .map(|(&node, _)| node.clone())
-        .min()
 }

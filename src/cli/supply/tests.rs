@@ -34,6 +34,7 @@ impl Here {
             sources,
             base_url: None,
             prefix: None,
+            size: crate::config::SizeArgs::default(),
             build: crate::config::BuildArgs::default(),
         };
         let here = Self { root, source };

@@ -51,15 +51,22 @@ pub(super) fn names(template: &RequestTemplate) -> Vec<&str> {
 
 /// Whether an argument that the tool does not declare may travel as a further member of an open body.
 ///
-/// What the backend calls a declared argument is not free: it would be a second way to set it.
+/// What the backend calls a declared argument is not free: it would be a second way to set it. Nor is what
+/// the backend alone sets.
 fn is_open_member(template: &RequestTemplate, name: &str) -> bool {
-    let Some(BodyShape::Members {
+    let Some(body) = &template.body else {
+        return false;
+    };
+    let BodyShape::Members {
         members,
         open: true,
-    }) = template.body.as_ref().map(|body| &body.shape)
+    } = &body.shape
     else {
         return false;
     };
+    if body.withheld.iter().any(|withheld| withheld == name) {
+        return false;
+    }
     members.iter().all(|member| member.name != name)
         && template
             .parameters

@@ -127,6 +127,7 @@ mod tests {
                     open: false,
                 },
                 required: true,
+                withheld: Vec::new(),
             }),
             accepts: vec![],
         }

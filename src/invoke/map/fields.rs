@@ -194,6 +194,7 @@ mod tests {
                 media_type: "application/json".to_owned(),
                 shape,
                 required: true,
+                withheld: Vec::new(),
             }),
             accepts: vec![],
         }

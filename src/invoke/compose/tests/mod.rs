@@ -63,6 +63,7 @@ fn with_body(shape: BodyShape, required: bool) -> RequestTemplate {
         media_type: "application/json".to_owned(),
         shape,
         required,
+        withheld: Vec::new(),
     });
     template
 }

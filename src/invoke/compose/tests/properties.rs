@@ -131,6 +131,7 @@ proptest! {
                     open,
                 },
                 required: false,
+                withheld: Vec::new(),
             }),
             ..template(&route, parameters)
         };
