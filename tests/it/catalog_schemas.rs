@@ -270,6 +270,22 @@ fn what_can_only_have_meant_one_thing_is_read_as_that() {
 }
 
 #[test]
+fn a_required_member_that_nobody_declares_is_told() {
+    let schema =
+        json!({"properties": {"a": {}, "r": {"readOnly": true}}, "required": ["a", "r", "b"]});
+    let read = read_one(&openapi(
+        &json!({"/a": {"post": {"requestBody": {"content": {"application/json": {"schema": schema}}}}}}),
+    ));
+    assert_eq!(
+        read.findings(),
+        ["warning keyword_left_out /paths/~1a/post/requestBody/content/application~1json/schema"]
+    );
+    assert!(read.report.diagnostics[0].message.contains("\"b\""));
+    let input = &read.operations[0].definition.input_schema;
+    assert_eq!(input["required"], json!(["a"]));
+}
+
+#[test]
 fn every_referenced_schema_stands_once_under_defs() {
     let components = json!({
         "Tree": {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}}, "leaf": {"$ref": "#/components/schemas/Leaf"}}},

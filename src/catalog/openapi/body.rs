@@ -220,6 +220,7 @@ fn members(
             ),
         );
     }
+    undeclared(arguments, &root, offer);
     let mut members = Vec::with_capacity(root.members.len());
     let required: std::collections::HashSet<&str> =
         root.required.iter().map(String::as_str).collect();
@@ -256,6 +257,26 @@ fn members(
         }
     };
     Ok(BodyShape::Members { members, open })
+}
+
+/// Tells of required members that no schema declares: nothing says what they would be.
+fn undeclared(arguments: &mut Arguments<'_>, root: &Root<'_>, offer: &Offer<'_>) {
+    let declared: std::collections::HashSet<&str> =
+        root.members.iter().map(|(name, _)| name.as_str()).collect();
+    let mut missing = root
+        .required
+        .iter()
+        .filter(|name| !declared.contains(name.as_str()));
+    if let (Some(name), Some(schema)) = (missing.next(), &offer.schema) {
+        arguments.warn(
+            DiagnosticCode::KeywordLeftOut,
+            &schema.at,
+            format!(
+                "the member {} is required but not declared; it is no argument",
+                shown(name)
+            ),
+        );
+    }
 }
 
 /// One argument for the whole body.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::hidden::{self, is_hidden};
 use super::keywords::{Keyword, is_annotation, is_count, is_deeper, is_positive, is_type, keyword};
-use super::{Direction, Use, nullable, repair};
+use super::{Direction, Use, nullable, pattern, repair};
 use crate::catalog::DiagnosticCode;
 use crate::catalog::document::{Document, Version, shown};
 use crate::catalog::finding::Finding;
@@ -151,8 +151,18 @@ impl<'d> Converter<'d> {
             ..place
         };
         self.subtypes(map, at);
+        let is_wider = pattern::leaves_any(map);
         for (name, value) in map {
             let Some(kind) = keyword(name) else { continue };
+            // The members of a pattern that leaves would count as further ones.
+            if is_wider
+                && matches!(
+                    name.as_str(),
+                    "additionalProperties" | "unevaluatedProperties"
+                )
+            {
+                continue;
+            }
             if only_annotations && !is_annotation(name) {
                 continue;
             }
@@ -161,7 +171,6 @@ impl<'d> Converter<'d> {
             at.pop();
             made?;
         }
-        repair::widen(map, out);
         Ok(())
     }
 

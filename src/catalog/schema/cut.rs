@@ -46,7 +46,7 @@ pub(super) struct Cutter<'a> {
     pub(super) cut: usize,
     /// The names of definitions that are still referred to, in their order, repeats included.
     pub(super) kept: Vec<String>,
-    /// How many references were met.
+    /// How many references were met, and keywords left out for one.
     met: usize,
 }
 
@@ -102,26 +102,14 @@ impl<'a> Cutter<'a> {
                 self.reference(value, map, &mut out);
                 continue;
             }
-            // Without what a reference led to, more parts of the value would count as unseen.
-            if is_cutting && name.starts_with("unevaluated") && has_in_place(map) {
+            if is_cutting && must_go(name, value, map) {
+                // What accepts more for it counts like a reference to those around.
+                self.met += 1;
                 continue;
             }
-            // Only the branch taken is lost with the condition, never a value.
-            if is_cutting
-                && matches!(name.as_str(), "if" | "then" | "else")
-                && refers(map.get("if"))
-            {
-                continue;
-            }
-            if is_cutting && name == "not" && refers(Some(value)) {
-                continue;
-            }
-            if is_cutting && name == "maxContains" && refers(map.get("contains")) {
-                continue;
-            }
-            let (kept, kept_before, cut_before) = (self.met, self.kept.len(), self.cut);
+            let (met_before, kept_before, cut_before) = (self.met, self.kept.len(), self.cut);
             let made = self.keyword(name, value);
-            let has_refs = self.met > kept;
+            let has_refs = self.met > met_before;
             if is_cutting && name == "oneOf" && has_refs {
                 // Alternatives that accept more may accept the same value.
                 if map.contains_key("anyOf") {
@@ -195,12 +183,28 @@ fn has_in_place(map: &Map<String, Value>) -> bool {
     map.keys().any(|name| is_in_place(name))
 }
 
-/// Whether a schema refers to a definition anywhere.
-fn refers(schema: Option<&Value>) -> bool {
-    let Some(schema) = schema else { return false };
-    let mut counter = Cutter::bare();
-    counter.schema(schema);
-    counter.met > 0
+/// Whether a keyword could refuse more than before once references are cut.
+fn must_go(name: &str, value: &Value, map: &Map<String, Value>) -> bool {
+    match name {
+        "not" => refers(value),
+        // Only which branch is taken is lost with the condition, never a value.
+        "if" | "then" | "else" => map.get("if").is_some_and(refers),
+        "maxContains" => map.get("contains").is_some_and(refers),
+        // Without what a reference led to, more parts of the value would count as unseen.
+        "unevaluatedProperties" | "unevaluatedItems" => {
+            has_in_place(map) && (map.contains_key("$ref") || map.values().any(refers))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a schema refers to a definition anywhere, or anything that looks like a schema does.
+fn refers(schema: &Value) -> bool {
+    match schema {
+        Value::Object(map) => map.contains_key("$ref") || map.values().any(refers),
+        Value::Array(list) => list.iter().any(refers),
+        _ => false,
+    }
 }
 
 /// The definitions that a value of a schema cannot do without: those its required members refer to, through
@@ -299,6 +303,17 @@ mod tests {
             (
                 json!({"allOf": [to("A")], "unevaluatedProperties": false}),
                 json!({"allOf": [to("A")]}),
+                0,
+            ),
+            (
+                json!({"$ref": "#/$defs/A", "unevaluatedItems": false}),
+                to("A"),
+                0,
+            ),
+            // An alternative of which something was left out for a reference accepts more, too.
+            (
+                json!({"oneOf": [{"not": to("A")}, {"type": "null"}]}),
+                json!({"anyOf": [{}, {"type": "null"}]}),
                 0,
             ),
             (

@@ -3,10 +3,10 @@
 //! Owns: the cache of converted schemas and their names under `$defs`. Must never know an operation: it sees
 //! schemas and a direction.
 //!
-//! Reading order: `convert` (one schema, with `keywords`, `references`, `repair`, `pattern`, `nullable`,
-//! `hidden`),
-//! `inspect` (what a schema is before it is converted), `publish` (the parts of one published schema),
-//! `graph` (what it refers to), `reduce` (how much of that is published), `cut` (a schema without the rest).
+//! Reading order: `convert` (one schema, with `keywords`, `references`, `repair`, `pattern`, `nullable` and
+//! `hidden`), `inspect` (what a schema is before it is converted), `publish` (the parts of one published
+//! schema), `graph` (what it refers to), `steps` and `reduce` (how much of that is published), `cut` (a schema
+//! without the rest).
 
 mod convert;
 mod cut;
@@ -20,6 +20,7 @@ mod publish;
 mod reduce;
 mod references;
 mod repair;
+mod steps;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -37,7 +38,8 @@ use cut::Slim;
 pub(crate) use inspect::{Open, Root, is_empty_object, is_object, merge_root};
 pub(crate) use nullable::allows_null;
 pub(crate) use publish::{Draft, Publisher};
-pub(crate) use reduce::{DEFINITION_BYTES_MAX, Limits, fit};
+pub(crate) use reduce::{DEFINITION_BYTES_MAX, fit};
+pub(crate) use steps::Limits;
 
 /// What a schema that is too large counts for in the sum over its document: finding out took work.
 pub(crate) const TOO_LARGE_BYTES: usize = 4 * DEFINITION_BYTES_MAX;

@@ -89,6 +89,12 @@ fn has_foreign_escape(pattern: &str) -> bool {
     false
 }
 
+/// Whether a schema has members by a pattern that is not published.
+pub(super) fn leaves_any(map: &Map<String, Value>) -> bool {
+    let patterns = map.get("patternProperties").and_then(Value::as_object);
+    patterns.is_some_and(|members| members.keys().any(|name| published(name).is_none()))
+}
+
 impl Converter<'_> {
     /// The value of `pattern`.
     pub(super) fn pattern(&mut self, text: &str, at: &Pointer) -> Option<Value> {

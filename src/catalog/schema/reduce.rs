@@ -1,16 +1,16 @@
 //! How much of a definition is published: all of it, or what is left after the steps of the size rule.
 //!
-//! Owns: the limit, the steps and their order (ingestion.md, "Size"). Decides before anything is copied: no
+//! Owns: the limit, and choosing the first step that fits (ingestion.md, "Size"). Decides before anything is copied: no
 //! more than about the limit of any operation's schemas is ever held. Must never cut what a required path of
 //! the input needs, nor anything of a root.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
 use super::cut::{Cutter, needed};
 use super::graph::{Graph, Node, check_cycles};
+use super::steps::{Gone, Level, Limits, Reduced, levels};
 use super::{Direction, Draft, Use};
 use crate::catalog::DiagnosticCode;
 use crate::catalog::document::Document;
@@ -25,9 +25,6 @@ pub(crate) const DEFINITION_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// A definition over this, and over the operator's limit, could never be loaded.
 const LOADABLE_BYTES_MAX: usize = 256_000;
 
-/// The steps cut definitions below this depth first, then nearer ones (ingestion.md, "Size").
-const DEPTH_FIRST_CUT: usize = 6;
-
 /// What `,"$defs":{}` adds, less the comma that the last definition does not have.
 const DEFINITIONS_BYTES: usize = 10;
 
@@ -36,17 +33,6 @@ const OUTPUT_BYTES: usize = 16;
 
 /// Copying a schema costs this much less than publishing it counts, in the sum over a document.
 const WORK_SHARE: usize = 16;
-
-/// What the operator allows of a definition.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
-    /// The bytes of its canonical JSON over which it is reduced.
-    pub(crate) bytes_max: usize,
-    /// Definitions below this depth are left out of every schema.
-    pub(crate) depth_max: Option<usize>,
-    /// Whether descriptions and examples of definitions are left out of every schema.
-    pub(crate) is_bare: bool,
-}
 
 /// The schemas of one operation as they are published.
 #[derive(Debug)]
@@ -172,13 +158,6 @@ fn too_large(at: &Pointer, bytes: usize, cap: usize) -> Finding {
             "what cannot be left out of the definition has over {cap} bytes ({bytes} or more), which no answer holds; split the operation"
         ),
     )
-}
-
-/// One step: what is left of a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Level {
-    is_bare: bool,
-    depth_max: Option<usize>,
 }
 
 /// One schema of a definition with what is needed to decide how much of it is published.
@@ -458,104 +437,9 @@ impl Draft {
     }
 }
 
-/// What is published first of all, and what is left of it step by step.
-fn levels(limits: Limits, direction: Direction) -> Vec<Level> {
-    let first = Level {
-        is_bare: limits.is_bare,
-        depth_max: limits.depth_max,
-    };
-    let nearest = match direction {
-        Direction::Input => 0,
-        Direction::Output => 1,
-    };
-    let mut levels = vec![first];
-    let bare = Level {
-        is_bare: true,
-        ..first
-    };
-    let nearer = (nearest..=DEPTH_FIRST_CUT)
-        .rev()
-        .filter(|&depth| limits.depth_max.is_none_or(|max| depth < max))
-        .map(|depth| Level {
-            depth_max: Some(depth),
-            ..bare
-        });
-    for level in std::iter::once(bare).chain(nearer) {
-        if !levels.contains(&level) {
-            levels.push(level);
-        }
-    }
-    levels
-}
-
 fn with_definitions(mut root: Map<String, Value>, definitions: Map<String, Value>) -> Value {
     if !definitions.is_empty() {
         root.insert("$defs".into(), Value::Object(definitions));
     }
     Value::Object(root)
-}
-
-/// What was left out of a definition.
-#[derive(Debug, Default)]
-struct Reduced {
-    output: Option<Gone>,
-    input: Option<Gone>,
-}
-
-/// What was left out of one schema.
-#[derive(Debug)]
-enum Gone {
-    Parts {
-        /// Descriptions and examples.
-        text: bool,
-        /// Definitions below this depth.
-        depth: Option<usize>,
-        /// How many references to them were cut.
-        cut: usize,
-    },
-    All,
-}
-
-impl Reduced {
-    /// The sentence of the warning, when there is something to say. `total` is what is still over the limit.
-    fn message(&self, bytes_max: usize, total: Option<usize>) -> Option<String> {
-        let mut parts = Vec::new();
-        for (gone, side) in [(&self.output, "output"), (&self.input, "input")] {
-            match gone {
-                None => {}
-                Some(Gone::All) => parts.push("the output schema".to_owned()),
-                Some(Gone::Parts { text, depth, cut }) => {
-                    if *text {
-                        parts.push(format!(
-                            "descriptions and examples under $defs of the {side}"
-                        ));
-                    }
-                    if let Some(depth) = depth {
-                        parts.push(format!(
-                            "{side} $defs below depth {depth} ({cut} references cut)"
-                        ));
-                    }
-                }
-            }
-        }
-        let mut message = format!("the definition has over {bytes_max} bytes");
-        match (parts.is_empty(), total) {
-            (true, None) => return None,
-            (true, Some(_)) => {}
-            (false, _) => {
-                message.push_str("; left out are ");
-                message.push_str(&parts.join(", "));
-            }
-        }
-        if let Some(total) = total {
-            // Writing into a String cannot fail.
-            let _ = write!(
-                message,
-                "; it still has {total}, of which nothing more may be left out"
-            );
-        } else {
-            message.push_str("; raise the limit to publish more");
-        }
-        Some(message)
-    }
 }

@@ -58,19 +58,6 @@ pub(super) fn is_idle(kind: Keyword, name: &str, value: &Value) -> bool {
     }
 }
 
-/// Lets in the members that a pattern which was left out would have taken in: with it gone they count as
-/// further ones.
-pub(super) fn widen(map: &Map<String, Value>, out: &mut Map<String, Value>) {
-    let count = |map: &Map<String, Value>| {
-        let patterns = map.get("patternProperties").and_then(Value::as_object);
-        patterns.map_or(0, Map::len)
-    };
-    if count(out) < count(map) {
-        out.shift_remove("additionalProperties");
-        out.shift_remove("unevaluatedProperties");
-    }
-}
-
 impl Converter<'_> {
     /// The values of an `enum`, each of the type the schema names.
     ///
