@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use url::Url;
 
 use super::SelectionRule;
+use crate::http::AllowedHosts;
 
 /// How sources are read.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +25,9 @@ pub struct ReadOptions {
     pub keys: BTreeMap<String, String>,
     /// The operator's names of single operations.
     pub names: Vec<NameOverride>,
+    /// The hosts that references may lead to besides a document's own. Which of their addresses may be
+    /// connected to is for the loader to say.
+    pub reference_hosts: AllowedHosts,
     /// Threads that parse and convert; none for as many as there are cores. Changes no result.
     pub threads: Option<usize>,
 }

@@ -3,12 +3,14 @@
 //! Owns: batches, threads, the order operations arrive in. Must never stop for a fault
 //! of one source while others can be read.
 
+use std::collections::HashSet;
 use std::io::Read;
 
 use rayon::prelude::*;
 use serde_json::Value;
 
 use super::document::Document;
+use super::external::{self, Origin};
 use super::finding::Finding;
 use super::lines::{self, Entry, Line, Lines};
 use super::openapi::{self, Plan, Settings};
@@ -148,7 +150,20 @@ impl Reading<'_> {
             bytes += size;
             batch.push(item);
         }
-        self.documents(&batch)
+        self.documents(&batch)?;
+        self.forget_fragments();
+        Ok(())
+    }
+
+    /// What a document refers to is a part of it, and need not be a document itself.
+    fn forget_fragments(&mut self) {
+        let parts = &self.report.references.read;
+        let parts: HashSet<&str> = parts.iter().map(String::as_str).collect();
+        self.report.diagnostics.retain(|found| {
+            found.code != DiagnosticCode::NotOpenapi
+                || found.severity != Severity::Warning
+                || !parts.contains(found.document.as_str())
+        });
     }
 
     /// Reads a batch of documents: parsed together, handed on in order.
@@ -179,6 +194,7 @@ impl Reading<'_> {
         let label = &plan.document.label;
         let source = self.source(label);
         let mut notes = Notes::new(label);
+        notes.files = plan.document.externals.labels();
         let mut counts = plan.counts;
         for (severity, finding) in &plan.findings {
             notes.add(*severity, finding.clone());
@@ -227,6 +243,9 @@ impl Reading<'_> {
             );
         }
         self.close(notes, plan.document.key.clone(), counts);
+        let references = plan.document.externals.references();
+        self.report.references.read.extend(references.read);
+        self.report.references.unread.extend(references.unread);
         Ok(())
     }
 
@@ -456,8 +475,14 @@ fn plan(item: &Item, settings: Settings<'_>, loader: &dyn Loader) -> Result<Plan
         SourceTarget::Url(url) => Some(url.clone()),
         SourceTarget::File(_) => None,
     };
-    let document = Document::new(text.value, item.label.clone(), key, url).map_err(refused)?;
+    let mut document = Document::new(text.value, item.label.clone(), key, url).map_err(refused)?;
+    let origin = Origin {
+        target: &item.target,
+        label: &item.label,
+    };
+    let linked = external::link(&mut document, origin, settings.options, loader);
     let mut plan = openapi::plan(document, settings);
+    plan.findings.splice(0..0, linked);
     let warnings = text
         .warnings
         .into_iter()

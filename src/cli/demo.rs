@@ -40,6 +40,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Ended> {
             sources: Vec::new(),
             base_url: Some(base_url),
             prefix: None,
+            allow_ref_host: Vec::new(),
             build: crate::config::BuildArgs::default(),
         };
         let loaded = catalogue::load_text("shop", demo::DOCUMENT, &source)?;

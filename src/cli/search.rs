@@ -67,6 +67,7 @@ pub(super) fn run(args: &SearchArgs) -> anyhow::Result<Ended> {
         sources,
         base_url: None,
         prefix: None,
+        allow_ref_host: Vec::new(),
         build: BuildArgs::default(),
     })?;
     let several = queries.len() > 1;

@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 
 use super::catalogue::{SourceLoader, accept, index_directory, open_index, options};
 use super::progress::{Progress, Writing};
-use crate::catalog::{self, Checked, Fingerprint, Recorder, Report};
+use crate::catalog::{self, Checked, Fingerprint, Recorder, Referenced, Report};
 use crate::config::SourceArgs;
 use crate::index::{self, Builder, Built, Provenance, Reader};
 
@@ -30,7 +30,7 @@ pub(super) struct Loaded {
     pub(super) words: usize,
     /// Whether an index was reused because its sources had not changed.
     pub(super) is_reused: bool,
-    /// The documents it was read from; empty when nothing tells.
+    /// The documents it was read from and the files they refer to; empty when nothing tells.
     documents: Vec<String>,
 }
 
@@ -67,8 +67,10 @@ pub(super) struct Supply {
     opened: OnceLock<PathBuf>,
     /// What was read last.
     known: Mutex<Option<Fingerprint>>,
-    /// The documents of the generation that serves; empty when nothing tells.
+    /// The documents of the generation that serves and the files they refer to; empty when nothing tells.
     served: Mutex<Vec<String>>,
+    /// Those of these files that were looked at last, for whoever watches them.
+    referenced: Referenced,
 }
 
 /// What may be served.
@@ -93,7 +95,13 @@ impl Supply {
             opened: OnceLock::new(),
             known: Mutex::default(),
             served: Mutex::default(),
+            referenced: Referenced::default(),
         }
+    }
+
+    /// The files that documents refer to, as they were when they were read last.
+    pub(super) fn referenced(&self) -> Referenced {
+        self.referenced.clone()
     }
 
     /// The first generation: an index directory is opened; other sources are read, unless the index that is
@@ -152,10 +160,10 @@ impl Supply {
 
     fn load(&self, purpose: Purpose<'_>) -> anyhow::Result<Loaded> {
         let (loaded, known) = if let Some(out) = &self.index {
-            on_disk(&self.source, out, Trust::Names, purpose)?
+            on_disk(&self.source, out, Trust::Names, purpose, &self.referenced)?
         } else {
             let memory = || Ok(Builder::in_memory(self.source.build.settings()));
-            build(&self.source, &memory, purpose)?
+            build(&self.source, &memory, purpose, &self.referenced)?
         };
         *self.known() = known;
         self.served
@@ -185,7 +193,8 @@ pub(super) fn build_on_disk(
     } else {
         Trust::Bytes
     };
-    let (loaded, _) = on_disk(source, out, trust, Purpose::First)?;
+    let unwatched = Referenced::default();
+    let (loaded, _) = on_disk(source, out, trust, Purpose::First, &unwatched)?;
     Ok(loaded)
 }
 
@@ -205,13 +214,15 @@ fn on_disk(
     out: &Path,
     trust: Trust,
     purpose: Purpose<'_>,
+    referenced: &Referenced,
 ) -> anyhow::Result<(Loaded, Option<Fingerprint>)> {
     check_apart(source, out)?;
-    if let Some((loaded, known)) = reuse(source, out, trust, purpose)? {
+    if let Some((loaded, known)) = reuse(source, out, trust, purpose, referenced)? {
         return Ok((loaded, Some(known)));
     }
     let builder = || Ok(Builder::on_disk(out, source.build.settings())?);
-    let (loaded, known) = build(source, &builder, purpose).map_err(|error| no_room(error, out))?;
+    let (loaded, known) =
+        build(source, &builder, purpose, referenced).map_err(|error| no_room(error, out))?;
     if let Some(known) = &known {
         note(out, &loaded, known);
     }
@@ -224,6 +235,7 @@ fn reuse(
     out: &Path,
     trust: Trust,
     purpose: Purpose<'_>,
+    referenced: &Referenced,
 ) -> anyhow::Result<Option<(Loaded, Fingerprint)>> {
     let provenance = match trust {
         Trust::Nothing => None,
@@ -238,6 +250,8 @@ fn reuse(
         return Ok(None);
     };
     let known = provenance.sources;
+    // Looked at before they are compared: what changes meanwhile is a change to whoever watches.
+    let seen = known.referenced();
     let loader = SourceLoader::new(source)?;
     let fresh = match known.check(&source.sources, &options(source), &loader) {
         Checked::Same(fresh) => fresh,
@@ -264,6 +278,7 @@ fn reuse(
         documents: provenance.documents,
         ..Loaded::opened(reader)
     };
+    referenced.set(seen);
     if let Some(fresh) = &fresh {
         note(out, &reused, fresh);
     }
@@ -287,6 +302,7 @@ fn build(
     source: &SourceArgs,
     builder: &dyn Fn() -> anyhow::Result<Builder>,
     purpose: Purpose<'_>,
+    referenced: &Referenced,
 ) -> anyhow::Result<(Loaded, Option<Fingerprint>)> {
     let loader = SourceLoader::new(source)?;
     let options = options(source);
@@ -299,10 +315,12 @@ fn build(
         progress.finish();
         let report = report?;
         tries -= 1;
+        referenced.set(recorder.referenced());
         match recorder.finish() {
             Ok(known) => {
                 check_worth(&report, purpose)?;
                 let documents = report.documents.into_iter().map(|one| one.document);
+                let documents = documents.chain(report.references.read);
                 let writing = Writing::begin();
                 let built = builder.finish()?;
                 drop(writing);
@@ -343,8 +361,19 @@ fn check_worth(report: &Report, purpose: Purpose<'_>) -> anyhow::Result<()> {
                 .iter()
                 .any(|read| read.document == found.document)
     });
+    if let Some(found) = lost {
+        bail!("a document that serves can no longer be read: {found}");
+    }
+    // One that no document refers to any more was not asked for, and is not among these.
+    let lost = report
+        .references
+        .unread
+        .iter()
+        .find(|(file, _)| served.contains(file) && !report.references.read.contains(file));
     match lost {
-        Some(found) => bail!("a document that serves can no longer be read: {found}"),
+        Some((file, why)) => {
+            bail!("`{file}` can no longer be read, to which a document that serves refers: {why}")
+        }
         None => Ok(()),
     }
 }

@@ -59,9 +59,19 @@ pub struct SourceArgs {
     /// `always` otherwise.
     #[arg(long, value_enum, value_name = "WHEN")]
     pub prefix: Option<NamePrefix>,
+    /// Let references in documents lead to this host, besides a document's own; may be given several times.
+    /// Its addresses must be public, unless it is a source's host, too.
+    #[arg(long, value_name = "HOST", value_parser = host)]
+    pub allow_ref_host: Vec<String>,
     #[command(flatten)]
     #[expect(missing_docs, reason = "a group of flags has no help of its own")]
     pub build: BuildArgs,
+}
+
+/// A host without scheme, port and path.
+fn host(text: &str) -> Result<String, http::InvalidHost> {
+    AllowedHosts::none().allow(text)?;
+    Ok(text.to_owned())
 }
 
 /// What reading and building may take of the machine.

@@ -7,6 +7,7 @@ mod catalog_arguments;
 mod catalog_cases;
 mod catalog_diagnostics;
 mod catalog_hostile;
+mod catalog_references;
 mod catalog_schemas;
 mod catalog_sources;
 mod cli;

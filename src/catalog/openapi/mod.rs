@@ -138,7 +138,9 @@ fn operation(
     let output = output::read(document, map, &planned.at);
     warnings.extend(output.warnings);
     *bytes = input.bytes + output.bytes;
-    let base_url = servers::base_url(document, item, map, settings.options);
+    let (item, own) = ((item, &planned.item_at), (map, &planned.at));
+    let (base_url, doubt) = servers::base_url(document, item, own, settings.options);
+    warnings.extend(doubt);
     if base_url.is_none() {
         warnings.push(Finding::of_source(
             DiagnosticCode::NoServer,

@@ -115,7 +115,8 @@ impl<'d> Converter<'d> {
         at: &mut Pointer,
         place: Place<'_>,
     ) -> Result<Value, Finding> {
-        let is_nullable = nullable::is_declared(map, self.document.version);
+        let version = self.document.version_at(at);
+        let is_nullable = nullable::is_declared(map, version);
         let mut inner = place;
         if is_nullable {
             // Room for the `anyOf` that null may need.
@@ -140,7 +141,7 @@ impl<'d> Converter<'d> {
             out.insert("$ref".into(), json!(self.refer(target, place.same_value)));
             // Before 3.1 what stands beside a reference does not count; descriptions there are harmless
             // and meant.
-            only_annotations = self.document.version < Version::V31;
+            only_annotations = version < Version::V31;
         }
         self.keywords(map, at, inner, only_annotations, &mut out)?;
         if is_nullable {
@@ -177,6 +178,9 @@ impl<'d> Converter<'d> {
     fn recursive(&self, at: &Pointer) -> Pointer {
         let mut around = at.clone();
         let mut home = around.clone();
+        let (above, is_document) = self.document.externals.home(at);
+        // `/components/schemas/Name` is the outermost schema of a document; a file that is none is one itself.
+        let outermost = if is_document { above + 3 } else { above };
         while !around.as_str().is_empty() {
             let is_anchor = self
                 .document
@@ -185,8 +189,7 @@ impl<'d> Converter<'d> {
             if is_anchor {
                 return around;
             }
-            // `/components/schemas/Name` is the outermost schema.
-            if around.tokens().count() >= 3 {
+            if around.tokens().count() >= outermost {
                 home = around.clone();
             }
             around.pop();
@@ -208,7 +211,7 @@ impl<'d> Converter<'d> {
 
     /// Notes the use of a definition and answers the reference to it.
     fn refer(&mut self, at: Pointer, in_place: bool) -> String {
-        let name = definition_name(&at, self.document.version);
+        let name = definition_name(self.document, &at);
         if let Some(&place) = self.used.get(&at) {
             self.uses[place].in_place |= in_place;
         } else {

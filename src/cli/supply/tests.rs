@@ -34,6 +34,7 @@ impl Here {
             sources,
             base_url: None,
             prefix: None,
+            allow_ref_host: Vec::new(),
             build: crate::config::BuildArgs::default(),
         };
         let here = Self { root, source };

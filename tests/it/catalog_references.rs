@@ -1,0 +1,714 @@
+//! References out of a document: files below it, each a part of what it says; what leads elsewhere costs only
+//! what needs it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use sezzlee::catalog::{FileLoader, Prefix, ReadOptions, read};
+
+use crate::catalog::{List, Outcome};
+
+/// A directory of files.
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn of(files: &[(&str, &str)]) -> Self {
+        let here = Self(tempfile::tempdir().unwrap());
+        for (name, text) in files {
+            here.put(name, text);
+        }
+        here
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Reads one source, named by its path below the directory.
+    fn read(&self, name: &str) -> Outcome {
+        let options = ReadOptions {
+            prefix: Prefix::Never,
+            ..ReadOptions::default()
+        };
+        let source = self.path(name).display().to_string();
+        let mut list = List::default();
+        let report = read(&[source], &options, &FileLoader, &mut list).unwrap();
+        Outcome {
+            operations: list.0,
+            report,
+        }
+    }
+
+    /// The findings besides missing servers: severity, code, file and place.
+    fn findings(&self, outcome: &Outcome) -> Vec<String> {
+        let root = format!("{}/", self.0.path().display());
+        let all = outcome.report.diagnostics.iter();
+        all.filter(|one| one.code.as_str() != "no_server")
+            .map(|one| {
+                let file = one.document.strip_prefix(&root).unwrap_or(&one.document);
+                format!("{} {} {file}#{}", one.severity, one.code, one.at)
+            })
+            .collect()
+    }
+}
+
+const HEAD: &str = "openapi: 3.1.0\ninfo: {title: t, version: '1'}\n";
+
+/// A document of 3.1 with some paths in YAML.
+fn document(paths: &str) -> String {
+    format!("{HEAD}paths:\n{paths}")
+}
+
+#[test]
+fn every_kind_of_reference_reaches_into_files() {
+    let files = Files::of(&[
+        (
+            "main.yaml",
+            &document(
+                "  /pets/{id}: {$ref: 'paths/pets.yaml#/one'}\n  /whole: {$ref: ./paths/whole.yaml}\n",
+            ),
+        ),
+        (
+            "paths/pets.yaml",
+            "one:\n  parameters: [{$ref: '../parts/parameters.json#/id'}]\n  post:\n    operationId: change\n    requestBody: {$ref: ../parts/body.yaml}\n    responses: {'200': {$ref: '../parts/more.yaml#/responses/default'}}\n",
+        ),
+        (
+            "paths/whole.yaml",
+            "get:\n  operationId: whole\n  parameters: [{$ref: '../main.yaml#/components/parameters/p'}]\n  responses: {default: {$ref: '../parts/more.yaml#/responses/default'}}\n",
+        ),
+        (
+            "parts/parameters.json",
+            r#"{"id": {"name": "id", "in": "path", "required": true, "schema": {"$ref": "/wrong", "type": "integer"}}}"#,
+        ),
+        (
+            "parts/body.yaml",
+            "required: true\ncontent:\n  application/json:\n    schema: {$ref: schemas/Pet.yaml}\n",
+        ),
+        (
+            "parts/more.yaml",
+            "responses:\n  default:\n    content: {application/json: {schema: {$ref: 'schemas/Pet.yaml'}}}\n",
+        ),
+        (
+            "parts/schemas/Pet.yaml",
+            "type: object\nproperties:\n  name: {$ref: '#/$defs/name'}\n  owner: {$ref: './Owner.json'}\n$defs: {name: {type: string, minLength: 1}}\n",
+        ),
+        (
+            "parts/schemas/Owner.json",
+            r#"{"type": "object", "properties": {"pets": {"type": "array", "items": {"$ref": "Pet.yaml"}}}}"#,
+        ),
+    ]);
+    // Beside its type the parameter's schema names an absolute path, which is all that is wrong here.
+    files.put(
+        "parts/parameters.json",
+        r#"{"id": {"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}}}"#,
+    );
+    let mut main = fs::read_to_string(files.path("main.yaml")).unwrap();
+    main.push_str("components: {parameters: {p: {name: q, in: query, schema: {$ref: 'parts/schemas/Pet.yaml#/$defs/name'}}}}\n");
+    files.put("main.yaml", &main);
+    let outcome = files.read("main.yaml");
+    assert_eq!(files.findings(&outcome), [""; 0]);
+    assert_eq!(outcome.names(), ["change", "whole"]);
+    let change = &outcome.named("change").definition;
+    assert_eq!(
+        change.input_schema,
+        json!({
+            "type": "object",
+            "properties": {
+                "id": {"type": "integer"},
+                "name": {"type": "string", "minLength": 1},
+                "owner": {"$ref": "#/$defs/Owner", "type": "object"},
+            },
+            "required": ["id"],
+            "additionalProperties": false,
+            "$defs": {
+                "Owner": {"type": "object", "properties": {"pets": {"type": "array", "items": {"$ref": "#/$defs/Pet"}}}},
+                "Pet": {"type": "object", "properties": {"name": {"$ref": "#/$defs/name"}, "owner": {"$ref": "#/$defs/Owner"}}},
+                "name": {"type": "string", "minLength": 1},
+            },
+        })
+    );
+    let output = change.output_schema.as_ref().unwrap();
+    assert_eq!(output["$defs"].as_object().unwrap().len(), 3);
+    let whole = &outcome.named("whole").definition;
+    assert_eq!(
+        whole.input_schema["properties"]["q"],
+        json!({"type": "string", "minLength": 1})
+    );
+    assert_eq!(whole.output_schema.as_ref(), Some(output));
+    assert_eq!(outcome.report.references.read.len(), 7);
+}
+
+#[test]
+fn what_leads_elsewhere_costs_only_what_needs_it() {
+    let files = Files::of(&[
+        (
+            "apis/main.yaml",
+            &document(
+                "  /a: {$ref: ../secret.yaml}\n\
+                 \x20 /b: {get: {parameters: [{$ref: 'file:///etc/passwd'}]}}\n\
+                 \x20 /c: {get: {responses: {'200': {content: {application/json: {schema: {type: object, properties: {x: {$ref: 'https://h.test/x.json'}, y: {type: string}}}}}}}}}\n\
+                 \x20 /d: {get: {}}\n\
+                 \x20 /e: {$ref: 'parts/e.yaml#/item'}\n\
+                 \x20 /f: {post: {requestBody: {content: {application/json: {schema: {type: array, items: {$ref: missing.yaml}}}}}}}\n\
+                 \x20 /g: {post: {requestBody: {content: {application/json: {schema: {type: array, items: {$ref: 'parts/e.yaml#/nope'}}}}}}}\n\
+                 \x20 /h: {get: {parameters: [{$ref: 'parts/broken.json#/p'}]}}\n",
+            ),
+        ),
+        (
+            "apis/parts/e.yaml",
+            "item:\n  get: {parameters: [{$ref: ..\\..\\secret.yaml}]}\n  put: {parameters: [{name: 5, in: query}]}\n  patch: {}\n",
+        ),
+        ("apis/parts/broken.json", "{"),
+        ("secret.yaml", "get: {}\n"),
+    ]);
+    let outcome = files.read("apis/main.yaml");
+    assert_eq!(outcome.names(), ["get_c", "get_d", "patch_e"]);
+    let output = outcome.named("get_c").definition.output_schema.as_ref();
+    assert_eq!(
+        output.unwrap()["properties"],
+        json!({"x": {}, "y": {"type": "string"}})
+    );
+    assert_eq!(
+        files.findings(&outcome),
+        [
+            "dropped external_ref_blocked apis/main.yaml#/paths/~1a",
+            "dropped external_ref_blocked apis/main.yaml#/paths/~1b/get/parameters/0",
+            "warning external_ref_blocked apis/main.yaml#/paths/~1c/get/responses/200/content/application~1json/schema/properties/x",
+            "dropped external_ref_blocked apis/parts/e.yaml#/item/get/parameters/0",
+            "dropped malformed apis/parts/e.yaml#/item/put/parameters/0",
+            "dropped unresolvable_ref apis/main.yaml#/paths/~1f/post/requestBody/content/application~1json/schema/items",
+            "dropped unresolvable_ref apis/main.yaml#/paths/~1g/post/requestBody/content/application~1json/schema/items",
+            "dropped not_parseable apis/main.yaml#/paths/~1h/get/parameters/0",
+        ]
+    );
+    let told = |code: &str| {
+        let all = outcome.report.diagnostics.iter();
+        let mut texts = all.filter(|one| one.code.as_str() == code);
+        texts.next().unwrap().message.clone()
+    };
+    assert!(told("external_ref_blocked").contains("\"../secret.yaml\" is not followed"));
+    assert!(told("not_parseable").contains("apis/parts/broken.json is not followed"));
+    assert!(told("not_parseable").contains("line 1"));
+    for diagnostic in &outcome.report.diagnostics {
+        assert!(!diagnostic.message.contains('\0'), "{diagnostic}");
+        assert!(!diagnostic.message.contains("\\0"), "{diagnostic}");
+    }
+    let counts = outcome.report.counts;
+    // The path item of /a is not there, so that nobody knows how many operations it holds.
+    assert_eq!((counts.found, counts.published, counts.dropped), (9, 3, 6));
+}
+
+#[test]
+fn data_is_never_a_reference() {
+    let data = json!({"$ref": "secret.yaml"});
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "default": {"$ref": "parts.json#/default"},
+            "a": {"example": data, "default": data, "const": data, "enum": [data], "examples": [data], "x-b": data},
+        },
+    });
+    let root = json!({
+        "openapi": "3.1.0",
+        "x-policies": {"$ref": "secret.yaml"},
+        "paths": {"/a": {"post": {
+            "x-ms-examples": {"one": {"$ref": "./secret.yaml"}},
+            "requestBody": {"content": {"application/json": {
+                "examples": {"one": {"$ref": "secret.yaml"}},
+                "schema": schema,
+            }}},
+        }}},
+    });
+    let parts = json!({"default": {"type": "array", "default": [data], "items": {"enum": [data]}}});
+    let files = Files::of(&[
+        ("main.json", &root.to_string()),
+        ("parts.json", &parts.to_string()),
+        ("secret.yaml", "never: read"),
+    ]);
+    let outcome = files.read("main.json");
+    assert_eq!(files.findings(&outcome), [""; 0]);
+    let read = &outcome.report.references.read;
+    assert_eq!(read, &[files.path("parts.json").display().to_string()]);
+    let input = &outcome.operations[0].definition.input_schema;
+    assert_eq!(
+        input["properties"]["a"],
+        json!({"examples": [data], "default": data, "const": data, "enum": [data]})
+    );
+    assert_eq!(
+        input["$defs"]["default"],
+        json!({"type": "array", "default": [data], "items": {"enum": [data]}})
+    );
+}
+
+/// A section that a document keeps its own way is data until something refers to it.
+#[test]
+fn what_is_referred_to_is_no_data() {
+    let root = json!({
+        "openapi": "3.1.0",
+        "x-schemas": {"A": {"properties": {"b": {"$ref": "b.json"}}}},
+        "paths": {"/a": {"post": {"requestBody": {"content": {"application/json": {
+            "schema": {"$ref": "#/x-schemas/A"},
+        }}}}}},
+    });
+    let files = Files::of(&[
+        ("main.json", &root.to_string()),
+        ("b.json", r#"{"type": "string"}"#),
+    ]);
+    let outcome = files.read("main.json");
+    assert_eq!(files.findings(&outcome), [""; 0]);
+    let input = &outcome.operations[0].definition.input_schema;
+    assert_eq!(input["properties"]["b"], json!({"type": "string"}));
+}
+
+#[test]
+fn cycles_between_files_end() {
+    let files = Files::of(&[
+        (
+            "main.yaml",
+            &document(
+                "  /a: {post: {requestBody: {content: {application/json: {schema: {$ref: 'a.yaml#/A'}}}}}}\n\
+                 \x20 /b: {get: {parameters: [{$ref: 'b.yaml#/loop'}]}}\n\
+                 \x20 /c: {$ref: 'c.yaml'}\n\
+                 \x20 /d: {get: {responses: {'200': {content: {application/json: {schema: {$ref: 'b.yaml#/all'}}}}}}}\n",
+            ),
+        ),
+        (
+            "a.yaml",
+            "A: {type: object, properties: {b: {$ref: 'b.yaml#/B'}, self: {$ref: '#/A'}}}\nloop: {$ref: 'b.yaml#/loop'}\nall: {allOf: [{$ref: 'b.yaml#/all'}]}\n",
+        ),
+        (
+            "b.yaml",
+            "B: {type: object, properties: {a: {$ref: 'a.yaml#/A'}}}\nloop: {$ref: 'a.yaml#/loop'}\nall: {allOf: [{$ref: 'a.yaml#/all'}]}\n",
+        ),
+        ("c.yaml", "$ref: c.yaml\n"),
+    ]);
+    let outcome = files.read("main.yaml");
+    assert_eq!(outcome.names(), ["post_a", "get_d"]);
+    let input = &outcome.named("post_a").definition.input_schema;
+    let definitions: Vec<_> = input["$defs"].as_object().unwrap().keys().collect();
+    assert_eq!(definitions, ["B", "A"]);
+    assert_eq!(
+        files.findings(&outcome),
+        [
+            "dropped cyclic_ref main.yaml#/paths/~1c",
+            "dropped cyclic_ref main.yaml#/paths/~1b/get/parameters/0",
+            "warning cyclic_ref a.yaml#/all",
+        ]
+    );
+}
+
+#[test]
+fn names_are_told_apart_and_do_not_depend_on_the_others() {
+    let schema = "type: object\nproperties: {x: {type: string}}\n";
+    let files = Files::of(&[
+        (
+            "main.yaml",
+            &format!(
+                "{}components: {{schemas: {{Own: {{type: object}}}}}}\n",
+                document(
+                    "  /a: {post: {requestBody: {content: {application/json: {schema: {type: object, properties: {\
+                     a: {$ref: 'v1/User.yaml'}, b: {$ref: 'v2/User.yaml'}, c: {$ref: 'Own.yaml'}, \
+                     d: {$ref: '#/components/schemas/Own'}, e: {$ref: 'v1/Größe%20x.schema.yaml'}}}}}}}}\n"
+                )
+            ),
+        ),
+        ("v1/User.yaml", schema),
+        ("v2/User.yaml", schema),
+        ("Own.yaml", schema),
+        ("v1/Größe x.schema.yaml", schema),
+    ]);
+    let names = |outcome: &Outcome| -> Vec<String> {
+        let input = &outcome.operations[0].definition.input_schema;
+        input["$defs"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect()
+    };
+    let outcome = files.read("main.yaml");
+    assert_eq!(files.findings(&outcome), [""; 0]);
+    let first = names(&outcome);
+    assert_eq!(first.len(), 5);
+    assert!(
+        first[0].starts_with("User_") && first[1].starts_with("User_"),
+        "{first:?}"
+    );
+    assert!(first[2].starts_with("Own_"));
+    assert_eq!(first[3..], ["Own", "Grosse_x"]);
+    // The same in a copy elsewhere.
+    let copy = Files::of(&[]);
+    for name in [
+        "main.yaml",
+        "v1/User.yaml",
+        "v2/User.yaml",
+        "Own.yaml",
+        "v1/Größe x.schema.yaml",
+    ] {
+        copy.put(name, &fs::read_to_string(files.path(name)).unwrap());
+    }
+    assert_eq!(names(&copy.read("main.yaml")), first);
+}
+
+#[test]
+fn each_file_is_read_in_its_own_version() {
+    let old = json!({
+        "openapi": "3.0.3", "info": {"title": "t", "version": "1"}, "paths": {},
+        "components": {"schemas": {"A": {"type": "string", "nullable": true, "$ref": "#/components/schemas/B"},
+            "B": {"type": "integer", "minimum": 1, "exclusiveMinimum": true, "nullable": true}}},
+    });
+    let swagger = json!({
+        "swagger": "2.0", "info": {"title": "t", "version": "1"}, "paths": {"/x": {"get": {
+            "operationId": "x", "parameters": [{"name": "q", "in": "query", "type": "string"}]}}},
+        "parameters": {"p": {"name": "q", "in": "query", "type": "string"}},
+        "definitions": {"C": {"type": "string", "x-nullable": true}},
+    });
+    let property = |reference: &str| json!({"$ref": reference});
+    let root = json!({
+        "openapi": "3.1.0",
+        "paths": {
+            "/a": {"post": {"requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {
+                "a": {"type": "array", "items": property("old.json#/components/schemas/A")},
+                "c": property("swagger.json#/definitions/C"),
+                "d": property("fragment.json"),
+            }}}}}}},
+            "/b": {"get": {"parameters": [{"$ref": "swagger.json#/parameters/p"}]}},
+            "/x": {"$ref": "swagger.json#/paths/~1x"},
+            "/e": {"get": {"parameters": [{"$ref": "future.json#/p"}]}},
+        },
+    });
+    let files = Files::of(&[
+        ("main.json", &root.to_string()),
+        ("old.json", &old.to_string()),
+        ("swagger.json", &swagger.to_string()),
+        ("fragment.json", r#"{"type": "string", "x-nullable": true}"#),
+        (
+            "future.json",
+            r#"{"openapi": "4.0.0", "p": {"name": "q", "in": "query"}}"#,
+        ),
+    ]);
+    let outcome = files.read("main.json");
+    assert_eq!(outcome.names(), ["post_a"]);
+    let input = &outcome.operations[0].definition.input_schema;
+    assert_eq!(
+        input["properties"]["a"]["items"],
+        json!({"$ref": "#/$defs/A"})
+    );
+    assert_eq!(
+        input["properties"]["c"],
+        json!({"type": ["string", "null"]})
+    );
+    assert_eq!(input["properties"]["d"], json!({"type": "string"}));
+    assert_eq!(
+        input["$defs"]["B"],
+        json!({"type": ["integer", "null"], "exclusiveMinimum": 1})
+    );
+    assert_eq!(
+        files.findings(&outcome),
+        [
+            "dropped unsupported_version main.json#/paths/~1x",
+            "dropped unsupported_version main.json#/paths/~1b/get/parameters/0",
+            "dropped unsupported_version main.json#/paths/~1e/get/parameters/0",
+        ]
+    );
+}
+
+#[test]
+fn identifiers_and_anchors_lead_across_files() {
+    let root = json!({
+        "openapi": "3.1.0",
+        "paths": {"/a": {"post": {"requestBody": {"content": {"application/json": {"schema": {
+            "type": "object", "properties": {
+                // By a name that is known only once the file behind the next one was read.
+                "early": {"$ref": "https://schemas.test/late.json"},
+                "anchored": {"$ref": "sub/file.json#here"},
+                "inner": {"$ref": "sub/file.json"},
+                "lost": {"$ref": "sub/file.json#/$defs/by_name"},
+            },
+        }}}}}}},
+    });
+    let file = json!({
+        "$id": "https://schemas.test/dir/file.json",
+        "type": "object",
+        "properties": {
+            "relative": {"$ref": "../late.json"},
+            "beside": {"$ref": "beside.json"},
+            "own": {"$ref": "#/$defs/own"},
+            "nested": {"$ref": "#/$defs/nested"},
+        },
+        "$defs": {
+            "own": {"type": "integer", "$anchor": "here"},
+            "by_name": {"$id": "../late.json", "type": "boolean"},
+            "nested": {"$id": "nested.json", "type": "object", "properties": {"x": {"$ref": "#/$defs/own"}},
+                "$defs": {"own": {"type": "number"}}},
+        },
+    });
+    let files = Files::of(&[
+        ("main.json", &root.to_string()),
+        ("sub/file.json", &file.to_string()),
+        ("sub/beside.json", r#"{"type": "null"}"#),
+    ]);
+    let outcome = files.read("main.json");
+    assert_eq!(files.findings(&outcome), [""; 0]);
+    let input = &outcome.operations[0].definition.input_schema;
+    let property = |name: &str| input["properties"][name]["type"].clone();
+    assert_eq!(property("early"), "boolean");
+    assert_eq!(property("anchored"), "integer");
+    assert_eq!(property("lost"), "boolean");
+    let definitions = input["$defs"].as_object().unwrap();
+    let types: Vec<(&str, &Value)> = definitions
+        .iter()
+        .map(|(name, schema)| (name.split('_').next().unwrap(), &schema["type"]))
+        .collect();
+    for want in [
+        ("by", json!("boolean")),
+        ("beside", json!("null")),
+        ("own", json!("integer")),
+        ("own", json!("number")),
+        ("nested", json!("object")),
+    ] {
+        assert!(types.contains(&(want.0, &want.1)), "{want:?}: {types:?}");
+    }
+}
+
+#[test]
+fn the_place_that_is_kept_for_files_has_no_name() {
+    let kept = "\u{0}files";
+    let root = json!({
+        "openapi": "3.1.0",
+        kept: [{"type": "string"}],
+        "paths": {
+            "/a": {"get": {"parameters": [{"$ref": format!("#/{kept}/0")}]}},
+            "/b": {"get": {"parameters": [{"$ref": "\u{0}/0"}]}},
+            "/c": {"get": {"parameters": [{"$ref": "#/%00files/0"}]}},
+            "/d": {"get": {"parameters": [{"$ref": "p.json"}]}},
+        },
+    });
+    let files = Files::of(&[
+        ("main.json", &root.to_string()),
+        ("p.json", r#"{"name": "p", "in": "query", "schema": {}}"#),
+    ]);
+    let outcome = files.read("main.json");
+    assert_eq!(outcome.names(), ["get_d"]);
+    assert_eq!(
+        files.findings(&outcome),
+        [
+            "warning malformed main.json#",
+            "dropped unresolvable_ref main.json#/paths/~1a/get/parameters/0",
+            "dropped external_ref_blocked main.json#/paths/~1b/get/parameters/0",
+            "dropped unresolvable_ref main.json#/paths/~1c/get/parameters/0",
+        ]
+    );
+}
+
+#[test]
+fn thousands_of_files_are_one_document() {
+    const FILES: usize = 3_000;
+    let mut paths = String::new();
+    let files = Files::of(&[]);
+    for number in 0..FILES {
+        writeln!(paths, "  /{number}: {{$ref: 'paths/{number}.yaml'}}").unwrap();
+        // Every file refers to the next one's schema, so that the last is a long way from the document.
+        let next = (number + 1) % FILES;
+        files.put(
+            &format!("paths/{number}.yaml"),
+            &format!(
+                "get:\n  operationId: op{number}\n  parameters: [{{name: q, in: query, schema: {{$ref: '{next}.yaml#/x-schema'}}}}]\nx-schema: {{type: integer, maximum: {number}}}\n"
+            ),
+        );
+    }
+    files.put("main.yaml", &document(&paths));
+    let outcome = files.read("main.yaml");
+    assert_eq!(files.findings(&outcome), [""; 0]);
+    assert_eq!(outcome.operations.len(), FILES);
+    assert_eq!(outcome.report.references.read.len(), FILES);
+    let last = &outcome.named("op2999").definition.input_schema;
+    assert_eq!(
+        last["properties"]["q"],
+        json!({"type": "integer", "maximum": 0})
+    );
+}
+
+#[test]
+fn a_chain_of_files_ends() {
+    let files = Files::of(&[(
+        "main.yaml",
+        &document(
+            "  /a: {post: {requestBody: {content: {application/json: {schema: {$ref: '0.yaml'}}}}}}\n",
+        ),
+    )]);
+    for number in 0..200 {
+        let next = number + 1;
+        files.put(
+            &format!("{number}.yaml"),
+            &format!("type: object\nproperties: {{next: {{$ref: {next}.yaml}}}}\n"),
+        );
+    }
+    files.put("200.yaml", "type: string\n");
+    let outcome = files.read("main.yaml");
+    assert_eq!(outcome.names(), [""; 0]);
+    assert_eq!(
+        files.findings(&outcome)[0],
+        "dropped source_too_large 99.yaml#/properties/next"
+    );
+}
+
+/// References into one another's insides make no work without end.
+#[test]
+fn nested_targets_are_looked_at_within_reason() {
+    let mut inner = json!({"type": "string"});
+    for _ in 0..300 {
+        inner = json!({"items": inner});
+    }
+    let mut root =
+        json!({"openapi": "3.1.0", "paths": {"/a": {"get": {}}}, "components": {"schemas": {}}});
+    let mut at = String::new();
+    for number in 0..300 {
+        root["components"]["schemas"][format!("s{number}")] =
+            json!({"$ref": format!("deep.json#{at}")});
+        at.push_str("/items");
+    }
+    let files = Files::of(&[
+        ("main.json", &root.to_string()),
+        ("deep.json", &inner.to_string()),
+    ]);
+    let outcome = files.read("main.json");
+    assert_eq!(files.findings(&outcome), [""; 0]);
+    assert_eq!(outcome.names(), ["get_a"]);
+}
+
+#[test]
+fn hostile_files_cost_what_refers_to_them() {
+    let bomb = format!(
+        "a0: &a0 [x, x]\n{}",
+        (1..40).fold(String::new(), |mut text, level| {
+            let below = level - 1;
+            writeln!(text, "a{level}: &a{level} [*a{below}, *a{below}]").unwrap();
+            text
+        })
+    );
+    let deep = format!("{}{}", "[".repeat(2_000), "]".repeat(2_000));
+    let files = Files::of(&[
+        ("bomb.yaml", &bomb),
+        ("deep.json", &deep),
+        ("empty.yaml", ""),
+        ("list.yaml", "[1, 2]"),
+        ("text.yaml", "text"),
+    ]);
+    fs::create_dir(files.path("directory.yaml")).unwrap();
+    // A file of a gigabyte that takes no room.
+    let large = fs::File::create(files.path("large.yaml")).unwrap();
+    large.set_len(1 << 30).unwrap();
+    let names = [
+        "bomb.yaml",
+        "deep.json",
+        "empty.yaml",
+        "list.yaml",
+        "text.yaml",
+        "directory.yaml",
+        "large.yaml",
+        "pipe.yaml",
+        "gone.yaml",
+    ];
+    let mut paths = "  /fine: {get: {}}\n".to_owned();
+    for (number, name) in names.iter().enumerate() {
+        writeln!(paths, "  /{number}: {{$ref: {name}}}").unwrap();
+    }
+    files.put("main.yaml", &document(&paths));
+    #[cfg(unix)]
+    {
+        let made = std::process::Command::new("mkfifo")
+            .arg(files.path("pipe.yaml"))
+            .status();
+        assert!(made.unwrap().success());
+    }
+    let outcome = files.read("main.yaml");
+    assert_eq!(outcome.names(), ["get_fine"]);
+    let codes: Vec<_> = outcome
+        .report
+        .diagnostics
+        .iter()
+        .map(|one| one.code.as_str())
+        .filter(|code| *code != "no_server")
+        .collect();
+    assert_eq!(
+        codes,
+        [
+            "source_too_large",
+            "too_deep",
+            "unresolvable_ref",
+            "malformed",
+            "malformed",
+            "unresolvable_ref",
+            "source_too_large",
+            "unresolvable_ref",
+            "unresolvable_ref",
+        ]
+    );
+}
+
+#[test]
+fn a_fragment_that_a_document_refers_to_is_no_source() {
+    let files = Files::of(&[
+        (
+            "apis/main.yaml",
+            &format!(
+                "{}components: {{parameters: {{p: {{name: q, in: query, schema: {{}}}}}}}}\n",
+                document("  /a: {$ref: 'parts/a.yaml'}\n")
+            ),
+        ),
+        ("apis/parts/a.yaml", "get: {operationId: a}\n"),
+        ("apis/parts/unused.yaml", "get: {operationId: b}\n"),
+        // A document of its own, of which another refers to a part.
+        (
+            "apis/second.yaml",
+            &document(
+                "  /b: {get: {operationId: b, parameters: [{$ref: 'main.yaml#/components/parameters/p'}]}}\n",
+            ),
+        ),
+    ]);
+    let outcome = files.read("apis");
+    assert_eq!(outcome.names(), ["a", "b"]);
+    assert_eq!(
+        files.findings(&outcome),
+        ["warning not_openapi apis/parts/unused.yaml#"]
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn links_stay_inside() {
+    let files = Files::of(&[
+        (
+            "apis/main.yaml",
+            &document(
+                "  /a: {$ref: link.yaml}\n  /b: {$ref: inner.yaml}\n  /c: {$ref: dir/secret.yaml}\n",
+            ),
+        ),
+        ("apis/b.yaml", "get: {}\n"),
+        ("other/secret.yaml", "get: {}\n"),
+    ]);
+    let link = |to: &str, from: &str| {
+        std::os::unix::fs::symlink(files.path(to), files.path(from)).unwrap();
+    };
+    link("other/secret.yaml", "apis/link.yaml");
+    link("other", "apis/dir");
+    link("apis/b.yaml", "apis/inner.yaml");
+    let outcome = files.read("apis/main.yaml");
+    assert_eq!(outcome.names(), ["get_b"]);
+    assert_eq!(
+        files.findings(&outcome),
+        [
+            "dropped external_ref_blocked apis/main.yaml#/paths/~1a",
+            "dropped external_ref_blocked apis/main.yaml#/paths/~1c",
+        ]
+    );
+}
