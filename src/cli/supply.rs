@@ -3,6 +3,7 @@
 //! Owns: when an index is built again, trying again when a source moved under the reading, and what must never
 //! replace a catalogue that serves. Must never switch to a generation that was read from moving sources.
 
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -353,29 +354,21 @@ fn check_worth(report: &Report, purpose: Purpose<'_>) -> anyhow::Result<()> {
     if report.counts.published == 0 {
         bail!("the sources publish no operation any more");
     }
+    let served: HashSet<&String> = served.iter().collect();
+    let documents = report.documents.iter().map(|one| &one.document);
+    let read: HashSet<&String> = documents.chain(&report.references.read).collect();
+    let is_lost = |name: &String| served.contains(name) && !read.contains(name);
     // A source that is gone was taken away on purpose; one that is there and cannot be read was not.
-    let lost = report.diagnostics.iter().find(|found| {
-        served.contains(&found.document)
-            && !report
-                .documents
-                .iter()
-                .any(|read| read.document == found.document)
-    });
-    if let Some(found) = lost {
+    let mut found = report.diagnostics.iter();
+    if let Some(found) = found.find(|found| is_lost(&found.document)) {
         bail!("a document that serves can no longer be read: {found}");
     }
-    // One that no document refers to any more was not asked for, and is not among these.
-    let lost = report
-        .references
-        .unread
-        .iter()
-        .find(|(file, _)| served.contains(file) && !report.references.read.contains(file));
-    match lost {
-        Some((file, why)) => {
-            bail!("`{file}` can no longer be read, to which a document that serves refers: {why}")
-        }
-        None => Ok(()),
+    // A file that no document refers to any more is not among these.
+    let mut unread = report.references.unread.iter();
+    if let Some((file, why)) = unread.find(|(file, _)| is_lost(file)) {
+        bail!("`{file}`, to which a document that serves refers, can no longer be read: {why}");
     }
+    Ok(())
 }
 
 /// An index below one of its sources would become a source itself.
@@ -433,3 +426,5 @@ fn no_room(error: anyhow::Error, out: &Path) -> anyhow::Error {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod web_tests;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use sezzlee::catalog::{FileLoader, Prefix, ReadOptions, read};
 
-use crate::catalog::{List, Outcome};
+use crate::catalog::{List, Memory, Outcome};
 
 /// A directory of files.
 struct Files(tempfile::TempDir);
@@ -711,4 +711,62 @@ fn links_stay_inside() {
             "dropped external_ref_blocked apis/main.yaml#/paths/~1c",
         ]
     );
+}
+
+/// Servers are relative to the file they stand in, wherever the document came from.
+#[test]
+fn documents_from_the_web_refer_to_their_own_host() {
+    let root = "openapi: 3.1.0\nservers: [{url: ../api}]\npaths:\n  /a: {$ref: 'parts/a.yaml'}\n  /b: {$ref: 'https://allowed.test/x/b.yaml'}\n  /c: {$ref: 'https://other.test/c.yaml'}\n  /d: {$ref: '//allowed.test/x/b.yaml#/more'}\n";
+    let options = |hosts: &[&str]| {
+        let mut options = ReadOptions::default();
+        for host in hosts {
+            options.reference_hosts.allow(host).unwrap();
+        }
+        options
+    };
+    let all: [(&str, &[u8]); 4] = [
+        ("https://h.test/v1/openapi.yaml", root.as_bytes()),
+        (
+            "https://h.test/v1/parts/a.yaml",
+            b"servers: [{url: own}]\nget: {operationId: a}\nput: {operationId: a2, servers: [{url: /put}]}\n",
+        ),
+        (
+            "https://allowed.test/x/b.yaml",
+            b"get: {operationId: b, servers: [{url: .}]}\nmore: {get: {operationId: d}}\n",
+        ),
+        ("https://other.test/c.yaml", b"get: {operationId: c}\n"),
+    ];
+    let read = |hosts: &[&str]| {
+        let names = vec![all[0].0.to_owned()];
+        let files = all
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), text.to_vec()));
+        let mut list = List::default();
+        let report = read(&names, &options(hosts), &Memory(files.collect()), &mut list).unwrap();
+        Outcome {
+            operations: list.0,
+            report,
+        }
+    };
+    let outcome = read(&[]);
+    assert_eq!(outcome.names(), ["a", "a2"]);
+    let outcome = read(&["allowed.test"]);
+    assert_eq!(outcome.names(), ["a", "a2", "b", "d"]);
+    assert_eq!(
+        outcome.findings(),
+        ["dropped external_ref_blocked /paths/~1c"]
+    );
+    assert!(
+        outcome.report.diagnostics[0]
+            .message
+            .contains("--allow-ref-host")
+    );
+    let base = |name: &str| {
+        let template = outcome.named(name).template.as_ref();
+        template.unwrap().base_url.clone().unwrap()
+    };
+    assert_eq!(base("a"), "https://h.test/v1/parts/own");
+    assert_eq!(base("a2"), "https://h.test/put");
+    assert_eq!(base("b"), "https://allowed.test/x");
+    assert_eq!(base("d"), "https://h.test/api");
 }
