@@ -169,22 +169,28 @@ impl Reading<'_> {
     /// Reads a batch of documents: parsed together, handed on in order.
     fn documents(&mut self, batch: &[Item]) -> Result<(), ReadError> {
         let (settings, loader) = (self.settings, self.loader);
-        let plans: Vec<Result<Plan, Diagnostic>> = self.pool.install(|| {
+        let all: Vec<Result<Parsed, Diagnostic>> = self.pool.install(|| {
             batch
                 .par_iter()
-                .map(|item| plan(item, settings, loader))
+                .map(|item| parsed(item, settings, loader))
                 .collect()
         });
-        for plan in plans {
-            match plan {
-                Ok(plan) => {
-                    let handed = self.document(&plan);
-                    // Dropped where the stack is deep enough for it.
-                    self.pool.install(move || drop(plan));
-                    handed?;
+        for (item, parsed) in batch.iter().zip(all) {
+            let plan = match parsed {
+                Ok(Parsed::Whole(plan)) => *plan,
+                // Its files may be larger than the batch, so they are in memory for one document at a time.
+                Ok(Parsed::Referring(document, warnings)) => self
+                    .pool
+                    .install(|| linked(item, *document, warnings, settings, loader)),
+                Err(diagnostic) => {
+                    self.report.diagnostics.push(diagnostic);
+                    continue;
                 }
-                Err(diagnostic) => self.report.diagnostics.push(diagnostic),
-            }
+            };
+            let handed = self.document(&plan);
+            // Dropped where the stack is deep enough for it.
+            self.pool.install(move || drop(plan));
+            handed?;
         }
         Ok(())
     }
@@ -456,8 +462,16 @@ impl Reading<'_> {
     }
 }
 
-/// Loads, parses and plans one document.
-fn plan(item: &Item, settings: Settings<'_>, loader: &dyn Loader) -> Result<Plan, Diagnostic> {
+/// A document that was parsed.
+enum Parsed {
+    /// It refers to nothing else, and what is in it is known.
+    Whole(Box<Plan>),
+    /// It refers to files that are still to be read. With the oddities of its text.
+    Referring(Box<Document>, Vec<Finding>),
+}
+
+/// Loads and parses one document, and plans it when it needs nothing else.
+fn parsed(item: &Item, settings: Settings<'_>, loader: &dyn Loader) -> Result<Parsed, Diagnostic> {
     let bytes = load(item, loader)?;
     let strict_json = matches!(item.form, Form::Document { strict_json: true });
     let refused = |finding: Finding| {
@@ -475,20 +489,41 @@ fn plan(item: &Item, settings: Settings<'_>, loader: &dyn Loader) -> Result<Plan
         SourceTarget::Url(url) => Some(url.clone()),
         SourceTarget::File(_) => None,
     };
-    let mut document = Document::new(text.value, item.label.clone(), key, url).map_err(refused)?;
+    let document = Document::new(text.value, item.label.clone(), key, url).map_err(refused)?;
+    if external::needs_linking(&document.value) {
+        return Ok(Parsed::Referring(Box::new(document), text.warnings));
+    }
+    let plan = planned(document, text.warnings, Vec::new(), settings);
+    Ok(Parsed::Whole(Box::new(plan)))
+}
+
+/// Reads what a document refers to, and plans it.
+fn linked(
+    item: &Item,
+    mut document: Document,
+    warnings: Vec<Finding>,
+    settings: Settings<'_>,
+    loader: &dyn Loader,
+) -> Plan {
     let origin = Origin {
         target: &item.target,
         label: &item.label,
     };
-    let linked = external::link(&mut document, origin, settings.options, loader);
+    let found = external::link(&mut document, origin, settings.options, loader);
+    planned(document, warnings, found, settings)
+}
+
+/// The plan of a document, with what was odd about its text and that of its files.
+fn planned(
+    document: Document,
+    warnings: Vec<Finding>,
+    linked: Vec<(Severity, Finding)>,
+    settings: Settings<'_>,
+) -> Plan {
     let mut plan = openapi::plan(document, settings);
-    plan.findings.splice(0..0, linked);
-    let warnings = text
-        .warnings
-        .into_iter()
-        .map(|one| (Severity::Warning, one));
-    plan.findings.splice(0..0, warnings);
-    Ok(plan)
+    let warnings = warnings.into_iter().map(|one| (Severity::Warning, one));
+    plan.findings.splice(0..0, warnings.chain(linked));
+    plan
 }
 
 /// The finding that costs an operation, naming it where the place does not: what is wrong may stand in a

@@ -111,7 +111,8 @@ impl Supply {
         let directory = index_directory(&self.source)?;
         if let (Some(directory), true) = (&directory, self.has_build_options()) {
             bail!(
-                "`{}` is an index: --index, --base-url and --prefix belong to the command that builds it",
+                "`{}` is an index: --index, --base-url, --prefix and --allow-ref-host belong to the command that \
+                 builds it",
                 directory.display()
             );
         }
@@ -156,7 +157,10 @@ impl Supply {
     }
 
     fn has_build_options(&self) -> bool {
-        self.index.is_some() || self.source.base_url.is_some() || self.source.prefix.is_some()
+        self.index.is_some()
+            || self.source.base_url.is_some()
+            || self.source.prefix.is_some()
+            || !self.source.allow_ref_host.is_empty()
     }
 
     fn load(&self, purpose: Purpose<'_>) -> anyhow::Result<Loaded> {

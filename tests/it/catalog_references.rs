@@ -86,7 +86,7 @@ fn every_kind_of_reference_reaches_into_files() {
         ),
         (
             "parts/parameters.json",
-            r#"{"id": {"name": "id", "in": "path", "required": true, "schema": {"$ref": "/wrong", "type": "integer"}}}"#,
+            r#"{"id": {"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}}}"#,
         ),
         (
             "parts/body.yaml",
@@ -105,11 +105,6 @@ fn every_kind_of_reference_reaches_into_files() {
             r#"{"type": "object", "properties": {"pets": {"type": "array", "items": {"$ref": "Pet.yaml"}}}}"#,
         ),
     ]);
-    // Beside its type the parameter's schema names an absolute path, which is all that is wrong here.
-    files.put(
-        "parts/parameters.json",
-        r#"{"id": {"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}}}"#,
-    );
     let mut main = fs::read_to_string(files.path("main.yaml")).unwrap();
     main.push_str("components: {parameters: {p: {name: q, in: query, schema: {$ref: 'parts/schemas/Pet.yaml#/$defs/name'}}}}\n");
     files.put("main.yaml", &main);
@@ -485,11 +480,12 @@ fn the_place_that_is_kept_for_files_has_no_name() {
     let root = json!({
         "openapi": "3.1.0",
         kept: [{"type": "string"}],
+        "components": {"parameters": {"q": {"name": "q", "in": "query", "schema": {"$ref": ""}}}},
         "paths": {
             "/a": {"get": {"parameters": [{"$ref": format!("#/{kept}/0")}]}},
             "/b": {"get": {"parameters": [{"$ref": "\u{0}/0"}]}},
             "/c": {"get": {"parameters": [{"$ref": "#/%00files/0"}]}},
-            "/d": {"get": {"parameters": [{"$ref": "p.json"}]}},
+            "/d": {"get": {"parameters": [{"$ref": "p.json"}, {"$ref": "main.json#/components/parameters/q"}]}},
         },
     });
     let files = Files::of(&[

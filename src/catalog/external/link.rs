@@ -34,6 +34,16 @@ pub(crate) struct Origin<'a> {
     pub(crate) label: &'a str,
 }
 
+/// Whether a document refers to anything but places of its own that stay as they are.
+pub(crate) fn needs_linking(root: &Value) -> bool {
+    let scanned = scan(root, &Pointer::root(), true);
+    let is_data =
+        |text: &String| decoded(fragment(text)).is_some_and(|pointer| !is_part(root, &pointer));
+    root.get(MEMBER).is_some()
+        || !scanned.references.is_empty()
+        || scanned.local.iter().any(is_data)
+}
+
 /// Loads what a document refers to and makes it a part of the document. Oddities are answered as findings.
 pub(crate) fn link(
     document: &mut Document,
@@ -62,6 +72,7 @@ pub(crate) fn link(
         version: document.version,
         levels: 0,
     };
+    let reading = Reading::beside(&own.value, loader);
     let mut linker = Linker {
         places: HashMap::from([(home.url.to_string(), 0)]),
         parts: vec![own],
@@ -69,7 +80,7 @@ pub(crate) fn link(
         files: Vec::new(),
         home,
         options,
-        reading: Reading::new(loader),
+        reading,
         queue: VecDeque::from([(0, Pointer::root())]),
         met: HashSet::from([(0, Pointer::root())]),
         written: HashSet::new(),
@@ -267,7 +278,7 @@ impl Linker<'_> {
                     .is_some()
         });
         let from = inner.map_or_else(Pointer::root, |(_, at)| at.clone());
-        if part > 0 || inner.is_some() {
+        if part > 0 || inner.is_some() || !reference.text.starts_with('#') {
             return self.lead(part, reference, part, &from, fragment);
         }
         self.within(&reference.text);

@@ -40,11 +40,12 @@ fn too_large(why: String) -> Fault {
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(loader: &'a dyn Loader) -> Self {
+    /// For the files of a document that is in memory already.
+    pub(super) fn beside(document: &Value, loader: &'a dyn Loader) -> Self {
         Self {
             loader,
             files: 0,
-            values_left: DOCUMENT_VALUES_MAX as u64,
+            values_left: (DOCUMENT_VALUES_MAX as u64).saturating_sub(count(document)),
             bytes_left: FILES_BYTES_MAX,
             fetching: Duration::ZERO,
         }
@@ -84,7 +85,7 @@ impl<'a> Reading<'a> {
             Some(left) => self.values_left = left,
             None => {
                 return Err(too_large(format!(
-                    "the files of the document hold over {DOCUMENT_VALUES_MAX} values together; split it"
+                    "the document and its files hold over {DOCUMENT_VALUES_MAX} values together; split it"
                 )));
             }
         }

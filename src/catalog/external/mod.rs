@@ -21,7 +21,7 @@ use super::finding::Finding;
 use super::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::Pointer;
 
-pub(crate) use link::{Origin, link};
+pub(crate) use link::{Origin, link, needs_linking};
 
 /// The member of the root that holds the files, in a list. No text can name it: a member of this name is taken
 /// out of the root, and a reference that spells it leads nowhere.
