@@ -19,6 +19,7 @@ mod openapi;
 mod operation;
 mod options;
 mod parse;
+mod planning;
 mod read;
 mod registry;
 mod report;

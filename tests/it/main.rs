@@ -8,6 +8,7 @@ mod catalog_cases;
 mod catalog_diagnostics;
 mod catalog_hostile;
 mod catalog_references;
+mod catalog_references_fence;
 mod catalog_references_split;
 mod catalog_schemas;
 mod catalog_sources;

@@ -14,7 +14,8 @@ use url::Url;
 
 use super::load::Reading;
 use super::locate::{Found, Home, Refusal};
-use super::scan::{Kind, Reference, Scanned, scan};
+use super::place::{decoded, encoded, fragment, is_part, location, pointed, pointed_mut};
+use super::scan::{Reference, Scanned, scan};
 use super::{ExternalFile, Externals, MARK, MEMBER};
 use crate::catalog::document::{Document, Version, anchors, shown, version};
 use crate::catalog::finding::Finding;
@@ -26,6 +27,15 @@ use crate::json::Pointer;
 /// Looking for references costs at most this many values for each document: four times what it may hold.
 /// References into one another's insides would otherwise have the same text looked at again and again.
 const LOOKED_AT_MAX: u64 = 4 * DOCUMENT_VALUES_MAX as u64;
+
+/// So many files are told apart, there or not; references to more are told that there are too many.
+const PARTS_MAX: usize = 40_000;
+
+/// What a schema is called is at most this many bytes: names within names add up.
+const ID_BYTES_MAX: usize = 1_024;
+
+/// At most this many references wait until all names are known.
+const LATER_MAX: usize = 100_000;
 
 /// Where a document was read from.
 #[derive(Debug, Clone, Copy)]
@@ -209,8 +219,9 @@ impl Linker<'_> {
             let base = around
                 .as_ref()
                 .map_or(&self.parts[part].base, |(url, _)| url);
-            let url = base.join(&one.id).ok().filter(|_| is_id);
-            let Some(mut url) = url else {
+            let is_id = is_id && one.id.len() <= ID_BYTES_MAX;
+            let url = is_id.then(|| base.join(&one.id).ok()).flatten();
+            let Some(mut url) = url.filter(|url| url.as_str().len() <= ID_BYTES_MAX) else {
                 scopes.push(around);
                 continue;
             };
@@ -247,12 +258,18 @@ impl Linker<'_> {
         }
         let to = self.part_at(part, &location);
         match to.checked_sub(1).map(|file| &self.files[file]) {
-            Some(file) if file.fault.is_some() => self.later.push(Later {
-                part,
-                reference,
-                id,
-                fault: to,
-            }),
+            Some(file) if file.fault.is_some() => {
+                let id = id.filter(|id| id.as_str().len() <= ID_BYTES_MAX);
+                if id.is_none() || self.later.len() >= LATER_MAX {
+                    return self.write(part, &reference, to, "");
+                }
+                self.later.push(Later {
+                    part,
+                    reference,
+                    id,
+                    fault: to,
+                });
+            }
             _ => self.lead(part, &reference, to, &Pointer::root(), &fragment),
         }
     }
@@ -358,13 +375,20 @@ impl Linker<'_> {
 
     /// The part that a location leads to from another, loaded when it is met for the first time.
     fn part_at(&mut self, from: usize, location: &str) -> usize {
-        let url = match Home::join(&self.parts[from].base, location) {
+        let url = Home::join(&self.parts[from].base, location);
+        if let Ok(url) = &url
+            && let Some(&known) = self.places.get(url.as_str())
+        {
+            return known;
+        }
+        if self.parts.len() > PARTS_MAX {
+            let why = format!("the document refers to over {PARTS_MAX} files; split it");
+            return self.refused("the rest", Refusal::Nowhere(why));
+        }
+        let url = match url {
             Ok(url) => url,
             Err(refusal) => return self.refused(location, refusal),
         };
-        if let Some(&known) = self.places.get(url.as_str()) {
-            return known;
-        }
         let part = match self.home.locate(&url, &self.options.reference_hosts) {
             Ok(found) => self.load(&url, found, from),
             Err(refusal) => return self.refused(location, refusal),
@@ -495,52 +519,4 @@ impl Linker<'_> {
         document.externals.names = schema::external_names(document, targets);
         self.findings
     }
-}
-
-/// A reference before its `#`.
-fn location(text: &str) -> &str {
-    text.split_once('#').map_or(text, |(location, _)| location)
-}
-
-/// A reference after its `#`.
-fn fragment(text: &str) -> &str {
-    text.split_once('#').map_or("", |(_, fragment)| fragment)
-}
-
-/// A fragment as a pointer, when it is one.
-fn decoded(fragment: &str) -> Option<Pointer> {
-    Pointer::from_text(&percent_decode_str(fragment).decode_utf8_lossy())
-}
-
-/// A pointer as a fragment.
-fn encoded(at: &Pointer) -> String {
-    at.as_str().replace('%', "%25")
-}
-
-fn pointed<'v>(value: &'v Value, at: &Pointer) -> Option<&'v Value> {
-    value.pointer(at.as_str())
-}
-
-fn pointed_mut<'v>(value: &'v mut Value, at: &Pointer) -> Option<&'v mut Value> {
-    value.pointer_mut(at.as_str())
-}
-
-/// Whether a place is one that is looked at from the root on, or is not there at all.
-fn is_part(root: &Value, at: &Pointer) -> bool {
-    let (mut value, mut kind) = (root, Kind::Part);
-    for token in at.tokens() {
-        let next = match value {
-            Value::Object(map) => map
-                .get(&token)
-                .map(|next| (next, kind.member(&token, next))),
-            Value::Array(items) => token
-                .parse::<usize>()
-                .ok()
-                .and_then(|index| Some((items.get(index)?, kind.item()))),
-            _ => None,
-        };
-        let Some(next) = next else { return true };
-        (value, kind) = next;
-    }
-    kind != Kind::Data
 }

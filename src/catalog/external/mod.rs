@@ -9,6 +9,7 @@
 mod link;
 mod load;
 mod locate;
+mod place;
 mod scan;
 
 use std::borrow::Cow;
