@@ -3,7 +3,7 @@
 //! Owns: the state of a file, the stamp of all of them, and the directories in which changes show. Must never
 //! decide whether to read again: a stamp only says that something may have changed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -84,6 +84,16 @@ impl Stamp {
     #[must_use]
     pub fn again(&self) -> Self {
         Self::of_files(self.0.iter().map(|(path, _)| path.clone()))
+    }
+
+    /// This, and what `other` says of files that this says nothing of.
+    #[must_use]
+    pub fn beside(mut self, other: Self) -> Self {
+        let known: HashSet<PathBuf> = self.0.iter().map(|(path, _)| path.clone()).collect();
+        let more = other.0.into_iter();
+        self.0
+            .extend(more.filter(|(path, _)| !known.contains(path)));
+        self
     }
 
     /// Whether it is about the same files as another.
@@ -250,6 +260,28 @@ mod tests {
             Stamp::of_files([]),
             "a file that is not there is told too"
         );
+    }
+
+    #[test]
+    fn what_was_seen_is_carried_over_to_other_files() {
+        let root = tempfile::tempdir().unwrap();
+        let paths = ["a", "b", "c"].map(|name| root.path().join(name));
+        let of =
+            |indexes: &[usize]| Stamp::of_files(indexes.iter().map(|&index| paths[index].clone()));
+        let seen = of(&[0, 1]);
+        fs::write(&paths[0], "now").unwrap();
+        fs::write(&paths[2], "now").unwrap();
+        let read = of(&[0, 2]);
+        let carried = seen.carried_to(&read);
+        assert!(carried.is_of_the_files_of(&read) && !carried.is_of_the_files_of(&seen));
+        assert_ne!(
+            carried, read,
+            "what was seen of the first was that it is not there"
+        );
+        assert_ne!(carried, carried.again());
+        assert_eq!(read, read.again());
+        let all = read.clone().beside(seen);
+        assert_eq!(all, of(&[0, 2, 1]), "of the first, what was read");
     }
 
     #[test]

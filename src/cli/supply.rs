@@ -320,10 +320,15 @@ fn build(
         progress.finish();
         let report = report?;
         tries -= 1;
+        let before = referenced.get();
         referenced.set(recorder.referenced());
         match recorder.finish() {
             Ok(known) => {
-                check_worth(&report, purpose)?;
+                if let Err(refused) = check_worth(&report, purpose) {
+                    // What serves was made of these, and its files may be mended without another being read.
+                    referenced.set(referenced.get().beside(before));
+                    return Err(refused);
+                }
                 let documents = report.documents.into_iter().map(|one| one.document);
                 let documents = documents.chain(report.references.read);
                 let writing = Writing::begin();

@@ -273,6 +273,10 @@ fn a_file_that_becomes_a_link_out_of_the_fence_is_not_lost_silently() {
     here.write("a.yaml", &document("a", 1));
     let refused = sentence(supply.again());
     assert!(refused.contains("a link leads out"), "{refused}");
+    // It was not opened, and is watched all the same.
+    let named = here.root.path().join("apis/parts/a.txt");
+    let watched = supply.referenced().get();
+    assert!(watched.is_of_the_files_of(&crate::catalog::Stamp::of_files([named])));
 }
 
 #[test]
