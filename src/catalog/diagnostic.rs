@@ -87,7 +87,7 @@ codes! {
     UnresolvableRef => "unresolvable_ref",
     /// A reference leads to itself without ever reaching a value.
     CyclicRef => "cyclic_ref",
-    /// A reference leaves the document, which is not followed here.
+    /// A reference leads out of the fence around its document and is not followed.
     ExternalRefBlocked => "external_ref_blocked",
     /// The body is of a media type that cannot be written.
     UnsupportedMediaType => "unsupported_media_type",

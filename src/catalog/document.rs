@@ -1,7 +1,7 @@
 //! One document in memory: its version, its value, and where references in it lead.
 //!
 //! Owns: telling OpenAPI documents from other texts, versions, local references. Must never follow a
-//! reference out of the document.
+//! reference out of the document: what `external` linked into it is a part of it.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::DiagnosticCode;
+use super::external::{self, Externals};
 use super::finding::Finding;
 use super::schema::Cache;
 use crate::json::{Pointer, kind};
@@ -44,6 +45,8 @@ pub(crate) struct Document {
     pub(crate) key: String,
     /// Where it was fetched from, when it was.
     pub(crate) url: Option<Url>,
+    /// The files it refers to, which are parts of its value.
+    pub(crate) externals: Externals,
     /// Converted schemas, each made once.
     pub(crate) schemas: Cache,
     anchors: OnceLock<HashMap<String, Pointer>>,
@@ -73,9 +76,20 @@ impl Document {
             label,
             key,
             url,
+            externals: Externals::default(),
             schemas: Cache::default(),
             anchors: OnceLock::new(),
         })
+    }
+
+    /// What is written at a place: the version of the file that stands there.
+    pub(crate) fn version_at(&self, at: &Pointer) -> Version {
+        self.externals.version(at).unwrap_or(self.version)
+    }
+
+    /// Where what stands at a place was fetched from.
+    pub(crate) fn url_at(&self, at: &Pointer) -> Option<&Url> {
+        self.externals.url(at, self.url.as_ref())
     }
 
     /// What stands at a pointer.
@@ -87,37 +101,57 @@ impl Document {
 
     /// The target of one reference; `from` is where the reference object stands.
     pub(crate) fn lookup(&self, reference: &str, from: &Pointer) -> Result<Target<'_>, Finding> {
-        let Some(fragment) = reference.strip_prefix('#') else {
-            return Err(Finding::new(
-                DiagnosticCode::ExternalRefBlocked,
-                from,
-                format!(
-                    "the reference {} leaves the document and is not followed; bundle the documents into one",
-                    shown(reference)
-                ),
-            ));
+        let pointer = match external::rewritten(reference) {
+            Some(encoded) => pointer(&encoded),
+            None => self.local(reference, from)?,
         };
-        let fragment = percent_decode_str(fragment).decode_utf8_lossy();
-        let pointer = match Pointer::from_text(&fragment) {
-            Some(pointer) => pointer,
-            None => self
-                .anchors
-                .get_or_init(|| anchors(&self.value))
-                .get(fragment.as_ref())
-                .cloned()
-                .ok_or_else(|| unresolvable(reference, from, "no $anchor has this name"))?,
-        };
+        let pointer =
+            pointer.ok_or_else(|| unresolvable(reference, from, "no $anchor has this name"))?;
+        if let Some((code, why)) = self.externals.fault(&pointer) {
+            let message = format!(
+                "the reference to {} is not followed: {why}",
+                self.externals.shown(&pointer).trim_end_matches('#')
+            );
+            return Err(Finding::new(*code, from, message));
+        }
+        let reference = self.externals.spelled(reference, &pointer);
         let mut value = &self.value;
         // Rebuilt from its tokens, so that two spellings of a place are one pointer.
         let mut at = Pointer::root();
         let tokens: Vec<String> = pointer.tokens().collect();
         for (index, token) in tokens.iter().enumerate() {
             value = step(value, token).ok_or_else(|| {
-                unresolvable(reference, from, &hint(value, &at, &tokens[index..]))
+                let here = self.externals.shown(&at);
+                unresolvable(&reference, from, &hint(value, &here, &tokens[index..]))
             })?;
             at.push(token);
         }
         Ok(Target { value, at })
+    }
+
+    /// Where a reference that begins with `#` leads, if there is such a place at all.
+    fn local(&self, reference: &str, from: &Pointer) -> Result<Option<Pointer>, Finding> {
+        let Some(fragment) = reference.strip_prefix('#') else {
+            return Err(Finding::new(
+                DiagnosticCode::ExternalRefBlocked,
+                from,
+                format!(
+                    "the reference {} leaves the document from a place where references are not followed; \
+                     bundle the documents into one",
+                    shown(reference)
+                ),
+            ));
+        };
+        if let Some(pointer) = pointer(fragment) {
+            let is_reserved = pointer
+                .tokens()
+                .next()
+                .is_some_and(|token| external::is_reserved(&token));
+            return Ok((!is_reserved).then_some(pointer));
+        }
+        let name = percent_decode_str(fragment).decode_utf8_lossy();
+        let anchors = self.anchors.get_or_init(|| anchors(&self.value));
+        Ok(anchors.get(name.as_ref()).cloned())
     }
 
     /// The object at the end of a chain of Reference Objects (an object that is no reference is its own end).
@@ -151,6 +185,18 @@ impl Document {
         what: &str,
     ) -> Result<(&'d Map<String, Value>, Pointer), Finding> {
         let target = self.resolve(value, at)?;
+        let version = self.version_at(&target.at);
+        if (version == Version::V20) != (self.version == Version::V20) {
+            return Err(Finding::new(
+                DiagnosticCode::UnsupportedVersion,
+                at,
+                format!(
+                    "{what} of {} cannot stand here: one of the two files is Swagger 2.0 and the other \
+                     OpenAPI 3; convert one",
+                    self.externals.shown(&target.at)
+                ),
+            ));
+        }
         match target.value {
             Value::Object(map) => Ok((map, target.at)),
             other => Err(Finding::new(
@@ -160,6 +206,11 @@ impl Document {
             )),
         }
     }
+}
+
+/// The pointer that a fragment is, when it is one.
+fn pointer(fragment: &str) -> Option<Pointer> {
+    Pointer::from_text(&percent_decode_str(fragment).decode_utf8_lossy())
 }
 
 /// The `$ref` of an object.
@@ -217,7 +268,7 @@ fn step<'v>(value: &'v Value, token: &str) -> Option<&'v Value> {
 }
 
 /// Why a token leads nowhere, with the mistake people make most.
-fn hint(value: &Value, at: &Pointer, rest: &[String]) -> String {
+fn hint(value: &Value, here: &str, rest: &[String]) -> String {
     let unescaped = rest.join("/");
     let is_key = rest.len() > 1 && value.get(&unescaped).is_some();
     if is_key {
@@ -225,11 +276,12 @@ fn hint(value: &Value, at: &Pointer, rest: &[String]) -> String {
         return format!("a slash inside a key is written ~1 (write {key})");
     }
     let token = rest.first().map_or("", String::as_str);
-    format!("#{at} has no member {}", shown(token))
+    format!("{here} has no member {}", shown(token))
 }
 
-/// Every `$anchor` of the document; found once, when the first reference by name is met.
-fn anchors(root: &Value) -> HashMap<String, Pointer> {
+/// Every `$anchor` of a value but those of the files linked into it; found once, when the first reference
+/// by name is met.
+pub(super) fn anchors(root: &Value) -> HashMap<String, Pointer> {
     let mut found = HashMap::new();
     let mut open = vec![(root, Pointer::root())];
     while let Some((value, at)) = open.pop() {
@@ -242,7 +294,8 @@ fn anchors(root: &Value) -> HashMap<String, Pointer> {
                 }
                 let nested = map
                     .iter()
-                    .filter(|(_, member)| member.is_object() || member.is_array());
+                    .filter(|(_, member)| member.is_object() || member.is_array())
+                    .filter(|(name, _)| !external::is_reserved(name));
                 open.extend(nested.map(|(key, member)| (member, at.join(key))));
             }
             Value::Array(items) => {
@@ -259,7 +312,7 @@ fn anchors(root: &Value) -> HashMap<String, Pointer> {
 }
 
 /// Which specification the document says it follows.
-fn version(value: &Value) -> Result<Version, Finding> {
+pub(super) fn version(value: &Value) -> Result<Version, Finding> {
     let Value::Object(map) = value else {
         let message = format!(
             "the root is {} and not an object; name a document with an `openapi` or `swagger` member",

@@ -3,9 +3,10 @@
 //! Owns: the state of a file, the stamp of all of them, and the directories in which changes show. Must never
 //! decide whether to read again: a stamp only says that something may have changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::SourceTarget;
@@ -51,7 +52,7 @@ fn identity(_metadata: &fs::Metadata) -> Option<(u64, u64, i64, i64)> {
 }
 
 /// All files of some sources with their states. Unequal stamps: something was changed, added or taken away.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stamp(Vec<(PathBuf, Option<FileState>)>);
 
 impl Stamp {
@@ -74,6 +75,45 @@ impl Stamp {
         Self(stamped.collect())
     }
 
+    /// The files with their states as they were seen.
+    pub(super) fn of_seen(seen: Vec<(PathBuf, Option<FileState>)>) -> Self {
+        Self(seen)
+    }
+
+    /// The same files as they are now.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self::of_files(self.0.iter().map(|(path, _)| path.clone()))
+    }
+
+    /// This, and what `other` says of files that this says nothing of.
+    #[must_use]
+    pub fn beside(mut self, other: Self) -> Self {
+        let known: HashSet<PathBuf> = self.0.iter().map(|(path, _)| path.clone()).collect();
+        let more = other.0.into_iter();
+        self.0
+            .extend(more.filter(|(path, _)| !known.contains(path)));
+        self
+    }
+
+    /// Whether it is about the same files as another.
+    pub fn is_of_the_files_of(&self, other: &Self) -> bool {
+        let mut pairs = self.0.iter().zip(&other.0);
+        self.0.len() == other.0.len() && pairs.all(|(one, other)| one.0 == other.0)
+    }
+
+    /// What this says of the files that `other` names, and where it says nothing, what `other` says.
+    #[must_use]
+    pub fn carried_to(&self, other: &Self) -> Self {
+        let known: HashMap<&PathBuf, &Option<FileState>> =
+            self.0.iter().map(|(path, state)| (path, state)).collect();
+        let carried = other.0.iter().map(|(path, state)| {
+            let state = known.get(path).map_or(state, |known| *known);
+            (path.clone(), *state)
+        });
+        Self(carried.collect())
+    }
+
     /// How many bytes the files have together.
     pub fn bytes(&self) -> u64 {
         self.0
@@ -81,6 +121,27 @@ impl Stamp {
             .filter_map(|(_, state)| *state)
             .map(|state| state.bytes)
             .sum()
+    }
+}
+
+/// The files that what serves refers to, as they were when they were read. Clones share it: whoever reads tells
+/// whoever watches.
+#[derive(Debug, Clone, Default)]
+pub struct Referenced(Arc<Mutex<Stamp>>);
+
+impl Referenced {
+    /// Tells what was read last.
+    pub fn set(&self, stamp: Stamp) {
+        // What it guards is replaced as a whole.
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = stamp;
+    }
+
+    /// What was read last.
+    pub fn get(&self) -> Stamp {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -121,6 +182,18 @@ impl Place {
                 });
             }
             Self::add_directory(tree.unwrap_or(path), &mut places);
+        }
+        places
+            .into_iter()
+            .filter(|place| place.path.is_dir())
+            .collect()
+    }
+
+    /// The places of single files, that exist now.
+    pub fn of_stamp(stamp: &Stamp) -> Vec<Self> {
+        let mut places = BTreeSet::new();
+        for (path, _) in &stamp.0 {
+            Self::add_directory(path, &mut places);
         }
         places
             .into_iter()
@@ -187,6 +260,28 @@ mod tests {
             Stamp::of_files([]),
             "a file that is not there is told too"
         );
+    }
+
+    #[test]
+    fn what_was_seen_is_carried_over_to_other_files() {
+        let root = tempfile::tempdir().unwrap();
+        let paths = ["a", "b", "c"].map(|name| root.path().join(name));
+        let of =
+            |indexes: &[usize]| Stamp::of_files(indexes.iter().map(|&index| paths[index].clone()));
+        let seen = of(&[0, 1]);
+        fs::write(&paths[0], "now").unwrap();
+        fs::write(&paths[2], "now").unwrap();
+        let read = of(&[0, 2]);
+        let carried = seen.carried_to(&read);
+        assert!(carried.is_of_the_files_of(&read) && !carried.is_of_the_files_of(&seen));
+        assert_ne!(
+            carried, read,
+            "what was seen of the first was that it is not there"
+        );
+        assert_ne!(carried, carried.again());
+        assert_eq!(read, read.again());
+        let all = read.clone().beside(seen);
+        assert_eq!(all, of(&[0, 2, 1]), "of the first, what was read");
     }
 
     #[test]

@@ -1,26 +1,30 @@
 //! Whether sources are still what a catalogue was made from.
 //!
 //! Owns: the fingerprint of sources, taken from the very bytes that were read, and its comparison with what
-//! the sources are now. Must never trust a URL without fetching it, nor vouch for a source that could not be
-//! read or that moved while it was.
+//! the sources are now. Must never trust a URL without asking its server, nor vouch for a source that could not
+//! be read or that moved while it was.
 //!
 //! A fingerprint holds what was named, what was found, the options, and of every source its size, its time
 //! and the SHA-256 of its bytes. Equal size and time are trusted as they are; another time lets the bytes
-//! decide. So a check of a million operations that did not change costs a look at each file.
+//! decide. So a check of a million operations that did not change costs a look at each file. A URL is asked for
+//! with what its server said of it the last time; a server that answers that nothing changed is believed.
+//! What documents refer to counts like the documents.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::files::FileState;
-use super::sources::{Expanded, expand};
-use super::{LoadError, Loader, ReadOptions, SourceTarget};
+use super::files::{FileState, Stamp};
+use super::parse::DOCUMENT_BYTES_MAX;
+use super::sources::{Expanded, as_url, expand};
+use super::{LoadError, Loader, OpenedSource, ReadOptions, SourceTarget};
 use crate::clock;
+use crate::http::Validators;
 use crate::json::{hex, sha256_hex};
 
 /// File systems tell times as coarsely as this. What was changed less than this before it was read could be
@@ -42,6 +46,8 @@ pub struct Fingerprint {
     named: Vec<String>,
     /// What they led to, in order.
     items: Vec<Entry>,
+    /// What the documents refer to, in the order of their names.
+    references: Vec<Entry>,
 }
 
 /// One source.
@@ -52,7 +58,11 @@ struct Entry {
     bytes: u64,
     /// Seconds and nanoseconds since 1970; none when the time is not to be trusted.
     modified: Option<(u64, u32)>,
+    /// Empty for what a document refers to and could not be opened.
     sha256: String,
+    /// What a server said of it.
+    etag: Option<String>,
+    last_modified: Option<String>,
 }
 
 /// What became of the sources since a fingerprint was taken.
@@ -91,6 +101,9 @@ struct Seen {
     content: Option<(u64, String)>,
     /// Whether it could be opened at all.
     is_open: bool,
+    /// Whether it was read several times and was not the same each time.
+    is_torn: bool,
+    validators: Validators,
 }
 
 /// What sources lead to.
@@ -164,6 +177,11 @@ impl<'a> Recorder<'a> {
     pub fn finish(self) -> Result<Option<Fingerprint>, SourceChanged> {
         let mut seen = std::mem::take(&mut *lock(&self.seen));
         for (source, seen) in &mut seen {
+            if seen.is_torn {
+                return Err(SourceChanged {
+                    source_name: source.clone(),
+                });
+            }
             let SourceTarget::File(path) = &seen.target else {
                 continue;
             };
@@ -185,24 +203,63 @@ impl<'a> Recorder<'a> {
         if !self.listed.is_whole {
             return Ok(None);
         }
+        let began = self.began;
         let entries = self.listed.targets.iter().map(|target| {
             let source = label(target);
             let seen = seen.get(&source)?;
-            let (bytes, sha256) = seen.content.clone()?;
-            let modified = seen.state.and_then(|state| state.modified);
-            Some(Entry {
-                source,
-                bytes,
-                modified: settled(modified, self.began),
-                sha256,
-            })
+            seen.content.as_ref()?;
+            seen.entry(source, began)
         });
-        Ok(entries.collect::<Option<_>>().map(|items| Fingerprint {
-            made_by: made_by(),
-            options: self.options,
-            named: self.named,
-            items,
-        }))
+        let items: Option<Vec<Entry>> = entries.collect();
+        let listed: HashSet<String> = self.listed.targets.iter().map(label).collect();
+        let references = seen
+            .iter()
+            .filter(|(source, _)| !listed.contains(*source))
+            .map(|(source, seen)| seen.entry(source.clone(), began));
+        let references: Option<Vec<Entry>> = references.collect();
+        Ok(items
+            .zip(references)
+            .map(|(items, references)| Fingerprint {
+                made_by: made_by(),
+                options: self.options,
+                named: self.named,
+                items,
+                references,
+            }))
+    }
+
+    /// The files that were opened beside those that are named, as they were before that.
+    pub fn referenced(&self) -> Stamp {
+        let listed: HashSet<String> = self.listed.targets.iter().map(label).collect();
+        let seen = lock(&self.seen);
+        let files = seen
+            .iter()
+            .filter(|(source, _)| !listed.contains(*source))
+            .filter_map(|(_, seen)| match &seen.target {
+                SourceTarget::File(path) => Some((path.clone(), seen.state)),
+                SourceTarget::Url(_) => None,
+            });
+        Stamp::of_seen(files.collect())
+    }
+}
+
+impl Seen {
+    /// What is kept of it; none when it was opened and not read to its end, so that nothing vouches for it.
+    fn entry(&self, source: String, began: SystemTime) -> Option<Entry> {
+        let (bytes, sha256) = match &self.content {
+            Some(content) => content.clone(),
+            None if !self.is_open => (0, String::new()),
+            None => return None,
+        };
+        let modified = self.state.and_then(|state| state.modified);
+        Some(Entry {
+            source,
+            bytes,
+            modified: settled(modified, began),
+            sha256,
+            etag: self.validators.etag.clone(),
+            last_modified: self.validators.last_modified.clone(),
+        })
     }
 }
 
@@ -216,17 +273,40 @@ impl Loader for Recorder<'_> {
             SourceTarget::File(path) => FileState::of(path),
             SourceTarget::Url(_) => None,
         };
-        let opened = self.loader.open(target, bytes_max);
+        let opened = self
+            .loader
+            .open_unless(target, bytes_max, &Validators::default())
+            .and_then(|opened| {
+                // Nothing was asked about, so there is always something.
+                let nothing = || LoadError::Refused("nothing was sent".to_owned());
+                opened.ok_or_else(nothing)
+            });
         let source = label(target);
+        let validators = opened.as_ref().map(|opened| opened.validators.clone());
         let seen = Seen {
             target: target.clone(),
             state,
             content: None,
             is_open: opened.is_ok(),
+            is_torn: false,
+            validators: validators.unwrap_or_default(),
         };
-        lock(&self.seen).insert(source.clone(), seen);
+        {
+            let mut all = lock(&self.seen);
+            match all.get_mut(&source) {
+                // A file that several documents refer to must be the same each time.
+                Some(known) if known.state == seen.state => {
+                    known.is_open |= seen.is_open;
+                    known.validators = seen.validators;
+                }
+                Some(known) => known.is_torn = true,
+                None => {
+                    all.insert(source.clone(), seen);
+                }
+            }
+        }
         Ok(Box::new(Hashing {
-            inner: opened?,
+            inner: opened?.stream,
             digest: Sha256::new(),
             bytes: 0,
             source,
@@ -252,6 +332,7 @@ impl Read for Hashing {
         if read == 0 && !buffer.is_empty() {
             let content = (self.bytes, hex(&self.digest.clone().finalize()));
             if let Some(seen) = lock(&self.seen).get_mut(&self.source) {
+                seen.is_torn |= seen.content.as_ref().is_some_and(|known| *known != content);
                 seen.content = Some(content);
             }
         }
@@ -306,14 +387,15 @@ impl Fingerprint {
             return changed("files were added or taken away");
         }
         let mut fresh = self.clone();
-        for (entry, target) in fresh.items.iter_mut().zip(&listed.targets) {
+        let references = self.references.iter().map(Entry::target);
+        let references: Vec<SourceTarget> = references.collect();
+        let targets = listed.targets.iter().chain(&references);
+        let entries = fresh.items.iter_mut().chain(&mut fresh.references);
+        for (entry, target) in entries.zip(targets) {
             let is_same = match target {
+                _ if entry.is_absent() => loader.open(target, Some(DOCUMENT_BYTES_MAX)).is_err(),
                 SourceTarget::File(path) => entry.holds_for(path, began),
-                SourceTarget::Url(_) => loader
-                    .open(target, None)
-                    .ok()
-                    .and_then(|mut stream| hash(&mut stream).ok())
-                    .is_some_and(|content| entry.is_content(&content)),
+                SourceTarget::Url(_) => entry.holds_at(target, loader),
             };
             if !is_same {
                 return Checked::Changed(format!("`{}` is not what it was", entry.source));
@@ -323,7 +405,55 @@ impl Fingerprint {
     }
 }
 
+impl Fingerprint {
+    /// The files that documents refer to, as they are now.
+    pub fn referenced(&self) -> Stamp {
+        let files = self
+            .references
+            .iter()
+            .filter_map(|entry| match entry.target() {
+                SourceTarget::File(path) => Some(path),
+                SourceTarget::Url(_) => None,
+            });
+        Stamp::of_files(files)
+    }
+}
+
 impl Entry {
+    fn target(&self) -> SourceTarget {
+        match as_url(&self.source) {
+            Some(Ok(url)) => SourceTarget::Url(url),
+            _ => SourceTarget::File(PathBuf::from(&self.source)),
+        }
+    }
+
+    /// Whether there was nothing to be read.
+    fn is_absent(&self) -> bool {
+        self.sha256.is_empty()
+    }
+
+    /// Whether a URL holds what it did, asked with what its server said of it; takes over what it says now.
+    fn holds_at(&mut self, target: &SourceTarget, loader: &dyn Loader) -> bool {
+        let known = Validators {
+            etag: self.etag.clone(),
+            last_modified: self.last_modified.clone(),
+        };
+        let Ok(opened) = loader.open_unless(target, None, &known) else {
+            return false;
+        };
+        let Some(OpenedSource {
+            mut stream,
+            validators,
+        }) = opened
+        else {
+            return true;
+        };
+        let is_same = hash(&mut stream).is_ok_and(|content| self.is_content(&content));
+        self.etag = validators.etag;
+        self.last_modified = validators.last_modified;
+        is_same
+    }
+
     fn is_content(&self, (bytes, sha256): &(u64, String)) -> bool {
         self.bytes == *bytes && self.sha256 == *sha256
     }

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 
 use url::Url;
 
+use crate::http::Validators;
+
 /// One thing to load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceTarget {
@@ -15,6 +17,14 @@ pub enum SourceTarget {
     File(PathBuf),
     /// An http or https URL.
     Url(Url),
+}
+
+/// A source that was opened.
+pub struct OpenedSource {
+    /// Its bytes from the start.
+    pub stream: Box<dyn Read + Send>,
+    /// What a server said of them.
+    pub validators: Validators,
 }
 
 /// Opens sources. Called from several threads at once; may block.
@@ -26,6 +36,21 @@ pub trait Loader: Sync {
         target: &SourceTarget,
         bytes_max: Option<u64>,
     ) -> Result<Box<dyn Read + Send>, LoadError>;
+
+    /// Opens a source unless it is still what `known` was said of: then there is nothing. Without validators
+    /// it is always opened. A loader that cannot tell opens it, too.
+    fn open_unless(
+        &self,
+        target: &SourceTarget,
+        bytes_max: Option<u64>,
+        known: &Validators,
+    ) -> Result<Option<OpenedSource>, LoadError> {
+        let _ = known;
+        Ok(Some(OpenedSource {
+            stream: self.open(target, bytes_max)?,
+            validators: Validators::default(),
+        }))
+    }
 }
 
 /// Why a source could not be opened.

@@ -8,6 +8,7 @@ use url::Url;
 
 use super::SelectionRule;
 use super::schema::DEFINITION_BYTES_MAX;
+use crate::http::AllowedHosts;
 
 /// How sources are read.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +28,9 @@ pub struct ReadOptions {
     pub names: Vec<NameOverride>,
     /// How large definitions may be.
     pub size: DefinitionSize,
+    /// The hosts that references may lead to besides a document's own. Which of their addresses may be
+    /// connected to is for the loader to say.
+    pub reference_hosts: AllowedHosts,
     /// Threads that parse and convert; none for as many as there are cores. Changes no result.
     pub threads: Option<usize>,
 }

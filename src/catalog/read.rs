@@ -3,22 +3,20 @@
 //! Owns: batches, threads, the order operations arrive in. Must never stop for a fault
 //! of one source while others can be read.
 
-use std::io::Read;
+use std::collections::HashSet;
 
 use rayon::prelude::*;
-use serde_json::Value;
 
-use super::document::Document;
 use super::finding::Finding;
 use super::lines::{self, Entry, Line, Lines};
 use super::openapi::{self, Plan, Settings};
-use super::parse::{DOCUMENT_BYTES_MAX, parse};
+use super::planning::{Parsed, key, linked, parsed};
 use super::registry::{Admission, Identity, Moved, Registry};
 use super::report::Notes;
 use super::sources::{Compression, Expanded, Form, Item, expand};
 use super::{
     Counts, Diagnostic, DiagnosticCode, DocumentCounts, LoadError, Loader, Operation, Prefix,
-    ReadOptions, Report, Severity, Sink, SinkError, SourceTarget, naming,
+    ReadOptions, Report, Severity, Sink, SinkError, naming,
 };
 use crate::json::Pointer;
 
@@ -149,28 +147,47 @@ impl Reading<'_> {
             bytes += size;
             batch.push(item);
         }
-        self.documents(&batch)
+        self.documents(&batch)?;
+        self.forget_fragments();
+        Ok(())
+    }
+
+    /// What a document refers to is a part of it, and need not be a document itself.
+    fn forget_fragments(&mut self) {
+        let parts = &self.report.references.read;
+        let parts: HashSet<&str> = parts.iter().map(String::as_str).collect();
+        self.report.diagnostics.retain(|found| {
+            found.code != DiagnosticCode::NotOpenapi
+                || found.severity != Severity::Warning
+                || !parts.contains(found.document.as_str())
+        });
     }
 
     /// Reads a batch of documents: parsed together, handed on in order.
     fn documents(&mut self, batch: &[Item]) -> Result<(), ReadError> {
         let (settings, loader) = (self.settings, self.loader);
-        let plans: Vec<Result<Plan, Diagnostic>> = self.pool.install(|| {
+        let all: Vec<Result<Parsed, Diagnostic>> = self.pool.install(|| {
             batch
                 .par_iter()
-                .map(|item| plan(item, settings, loader))
+                .map(|item| parsed(item, settings, loader))
                 .collect()
         });
-        for plan in plans {
-            match plan {
-                Ok(plan) => {
-                    let handed = self.document(&plan);
-                    // Dropped where the stack is deep enough for it.
-                    self.pool.install(move || drop(plan));
-                    handed?;
+        for (item, parsed) in batch.iter().zip(all) {
+            let plan = match parsed {
+                Ok(Parsed::Whole(plan)) => *plan,
+                // Its files may be larger than the batch, so they are in memory for one document at a time.
+                Ok(Parsed::Referring(document, warnings)) => self
+                    .pool
+                    .install(|| linked(item, *document, warnings, settings, loader)),
+                Err(diagnostic) => {
+                    self.report.diagnostics.push(diagnostic);
+                    continue;
                 }
-                Err(diagnostic) => self.report.diagnostics.push(diagnostic),
-            }
+            };
+            let handed = self.document(&plan);
+            // Dropped where the stack is deep enough for it.
+            self.pool.install(move || drop(plan));
+            handed?;
         }
         Ok(())
     }
@@ -180,6 +197,7 @@ impl Reading<'_> {
         let label = &plan.document.label;
         let source = self.source(label);
         let mut notes = Notes::new(label);
+        notes.files = plan.document.externals.labels();
         let mut counts = plan.counts;
         for (severity, finding) in &plan.findings {
             notes.add(*severity, finding.clone());
@@ -228,6 +246,9 @@ impl Reading<'_> {
             );
         }
         self.close(notes, plan.document.key.clone(), counts);
+        let references = plan.document.externals.references();
+        self.report.references.read.extend(references.read);
+        self.report.references.unread.extend(references.unread);
         Ok(())
     }
 
@@ -438,35 +459,6 @@ impl Reading<'_> {
     }
 }
 
-/// Loads, parses and plans one document.
-fn plan(item: &Item, settings: Settings<'_>, loader: &dyn Loader) -> Result<Plan, Diagnostic> {
-    let bytes = load(item, loader)?;
-    let strict_json = matches!(item.form, Form::Document { strict_json: true });
-    let refused = |finding: Finding| {
-        // A tree holds other files too; one that was named should have been a document.
-        let severity = match finding.code {
-            DiagnosticCode::NotOpenapi if item.is_found => Severity::Warning,
-            _ => Severity::Dropped,
-        };
-        finding.into_diagnostic(severity, &item.label)
-    };
-    let text = parse(bytes, strict_json).map_err(refused)?;
-    let title = text.value.get("info").and_then(|info| info.get("title"));
-    let key = key(item, title.and_then(Value::as_str), settings.options);
-    let url = match &item.target {
-        SourceTarget::Url(url) => Some(url.clone()),
-        SourceTarget::File(_) => None,
-    };
-    let document = Document::new(text.value, item.label.clone(), key, url).map_err(refused)?;
-    let mut plan = openapi::plan(document, settings);
-    let warnings = text
-        .warnings
-        .into_iter()
-        .map(|one| (Severity::Warning, one));
-    plan.findings.splice(0..0, warnings);
-    Ok(plan)
-}
-
 /// The finding that costs an operation, naming it where the place does not: what is wrong may stand in a
 /// component that many share.
 fn named(mut finding: Finding, planned: &openapi::Planned) -> Finding {
@@ -491,26 +483,7 @@ fn too_much(at: &Pointer, operations: usize) -> Finding {
     )
 }
 
-fn load(item: &Item, loader: &dyn Loader) -> Result<Vec<u8>, Diagnostic> {
-    let mut bytes = Vec::new();
-    let read = loader
-        .open(&item.target, Some(DOCUMENT_BYTES_MAX))
-        .and_then(|stream| {
-            Ok(stream
-                .take(DOCUMENT_BYTES_MAX + 1)
-                .read_to_end(&mut bytes)?)
-        });
-    match read {
-        Ok(read) if read as u64 > DOCUMENT_BYTES_MAX => {
-            let bytes_max = DOCUMENT_BYTES_MAX;
-            Err(unreadable(item, &LoadError::TooLarge { bytes_max }))
-        }
-        Ok(_) => Ok(bytes),
-        Err(error) => Err(unreadable(item, &error)),
-    }
-}
-
-fn unreadable(item: &Item, error: &LoadError) -> Diagnostic {
+pub(super) fn unreadable(item: &Item, error: &LoadError) -> Diagnostic {
     let (code, message) = match error {
         LoadError::TooLarge { .. } => (
             DiagnosticCode::SourceTooLarge,
@@ -534,12 +507,4 @@ fn broken_off(error: &std::io::Error) -> Finding {
         code,
         format!("reading broke off: {error}; the entries before it count"),
     )
-}
-
-/// The key of a source: the operator's, else from its path, else from its title.
-fn key(item: &Item, title: Option<&str>, options: &ReadOptions) -> String {
-    match options.keys.get(&item.label) {
-        Some(key) => key.clone(),
-        None => naming::key(&item.key_path, title),
-    }
 }

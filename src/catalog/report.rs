@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::external::placed;
 use super::finding::Finding;
-use super::{Counts, Diagnostic, DiagnosticCode, Severity};
+use super::{Counts, Diagnostic, DiagnosticCode, References, Severity};
 
 /// At most this many diagnostics of one source are kept: a hostile document could give millions.
 const DIAGNOSTICS_PER_SOURCE_MAX: usize = 10_000;
@@ -22,6 +23,8 @@ pub struct Report {
     pub counts: Counts,
     /// Operations by source, for every source that could be read.
     pub documents: Vec<DocumentCounts>,
+    /// The files that these documents refer to.
+    pub references: References,
 }
 
 /// The operations of one source.
@@ -60,6 +63,8 @@ impl Report {
 /// The diagnostics of one source.
 pub(super) struct Notes {
     pub(super) label: String,
+    /// The names of the files the source refers to, by which their findings are told.
+    pub(super) files: Vec<String>,
     pub(super) kept: Vec<Diagnostic>,
     /// Warnings are about places, and many operations share a place.
     seen: HashSet<(DiagnosticCode, String)>,
@@ -70,6 +75,7 @@ impl Notes {
     pub(super) fn new(label: &str) -> Self {
         Self {
             label: label.to_owned(),
+            files: Vec::new(),
             kept: Vec::new(),
             seen: HashSet::new(),
             left_out: 0,
@@ -91,7 +97,7 @@ impl Notes {
         // A fatal one is what the operator must see.
         if self.kept.len() < DIAGNOSTICS_PER_SOURCE_MAX || severity == Severity::Fatal {
             self.kept
-                .push(finding.into_diagnostic(severity, &self.label));
+                .push(placed(&self.files, &self.label, finding, severity));
         } else {
             self.left_out += 1;
         }

@@ -13,11 +13,11 @@ use super::progress::{Bytes, Progress};
 use super::supply::{Loaded, Supply};
 use crate::access::{Caller, OnUnknown, View};
 use crate::catalog::{
-    self, FileLoader, LoadError, Loader, Operation, Prefix, ReadOptions, Report, Severity, Sink,
-    SinkError, SourceTarget, Stamp,
+    self, FileLoader, LoadError, Loader, OpenedSource, Operation, Prefix, ReadOptions, Report,
+    Severity, Sink, SinkError, SourceTarget, Stamp,
 };
 use crate::config::{AnswerArgs, CallArgs, NamePrefix, SourceArgs};
-use crate::http::{self, AllowedHosts, Client};
+use crate::http::{self, AllowedHosts, Client, Validators};
 use crate::index::{self, BuildOptions, Builder, IndexError, Reader};
 use crate::tools::{Generation, Generations, MetaTools};
 
@@ -112,9 +112,20 @@ pub(super) fn options(source: &SourceArgs) -> ReadOptions {
             Some(NamePrefix::Never) => Prefix::Never,
         },
         size: source.size.settings(),
+        reference_hosts: reference_hosts(source),
         threads: source.build.threads(),
         ..ReadOptions::default()
     }
+}
+
+/// The hosts that references may lead to.
+fn reference_hosts(source: &SourceArgs) -> AllowedHosts {
+    let mut hosts = AllowedHosts::none();
+    for host in &source.allow_ref_host {
+        // The flag took nothing that is no host.
+        let _ = hosts.allow(host);
+    }
+    hosts
 }
 
 /// Tells what was found, and refuses a catalogue that must not serve.
@@ -242,6 +253,8 @@ impl SourceLoader {
             allowed.allow_url(&url);
             any = true;
         }
+        // Whoever allows references to a host names it for its documents only; its address must be public.
+        any |= !source.allow_ref_host.is_empty();
         if !any {
             return Ok(Self {
                 fetcher: None,
@@ -271,14 +284,33 @@ impl Loader for SourceLoader {
         target: &SourceTarget,
         bytes_max: Option<u64>,
     ) -> Result<Box<dyn Read + Send>, LoadError> {
+        let opened = self.open_unless(target, bytes_max, &Validators::default())?;
+        opened.map(|opened| opened.stream).ok_or_else(|| {
+            LoadError::Refused("the server sent nothing where something was asked for".to_owned())
+        })
+    }
+
+    fn open_unless(
+        &self,
+        target: &SourceTarget,
+        bytes_max: Option<u64>,
+        known: &Validators,
+    ) -> Result<Option<OpenedSource>, LoadError> {
         let (SourceTarget::Url(url), Some((runtime, client))) = (target, &self.fetcher) else {
-            return open_file(target, bytes_max).map(|file| self.bytes.count(file));
+            let file = open_file(target, bytes_max)?;
+            return Ok(Some(OpenedSource {
+                stream: self.bytes.count(file),
+                validators: Validators::default(),
+            }));
         };
         let limit = bytes_max.unwrap_or(FETCH_BYTES_MAX);
         let limit_here = usize::try_from(limit).unwrap_or(usize::MAX);
-        let fetched = runtime.block_on(client.fetch(url, limit_here, FETCH_DEADLINE));
+        let fetched = runtime.block_on(client.fetch_unless(url, limit_here, FETCH_DEADLINE, known));
         match fetched {
-            Ok(document) => Ok(Box::new(Cursor::new(document.bytes))),
+            Ok(fetched) => Ok(fetched.map(|document| OpenedSource {
+                stream: Box::new(Cursor::new(document.bytes)),
+                validators: document.validators,
+            })),
             Err(http::FetchError::TooLarge { .. }) => Err(LoadError::TooLarge { bytes_max: limit }),
             Err(error) => {
                 let cause = anyhow::Error::from(error);

@@ -41,6 +41,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Ended> {
             base_url: Some(base_url),
             prefix: None,
             size: crate::config::SizeArgs::default(),
+            allow_ref_host: Vec::new(),
             build: crate::config::BuildArgs::default(),
         };
         let loaded = catalogue::load_text("shop", demo::DOCUMENT, &source)?;

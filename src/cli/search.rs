@@ -68,6 +68,7 @@ pub(super) fn run(args: &SearchArgs) -> anyhow::Result<Ended> {
         base_url: None,
         prefix: None,
         size: SizeArgs::default(),
+        allow_ref_host: Vec::new(),
         build: BuildArgs::default(),
     })?;
     let several = queries.len() > 1;

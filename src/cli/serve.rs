@@ -12,6 +12,7 @@ use super::gateway::Gateway;
 use super::interrupt::Guard;
 use super::output::stderr_line;
 use super::supply::Supply;
+use crate::catalog::Referenced;
 use crate::config::{AdminArgs, AnswerArgs, CallArgs, ListenArgs, SourceArgs};
 use crate::server::{self, Reloader, Trigger, Watched};
 use crate::tools::Generations;
@@ -91,10 +92,12 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<()> {
         .as_deref()
         .map(Guard::over_build_in)
         .transpose()?;
-    // What changes while the sources are read is a change, too.
-    let watched = args.watch.then(|| watched(&args.source));
-    let seen = watched.clone().map(|watched| watched.stamp());
     let supply = Arc::new(Supply::new(&args.source, args.index.as_deref()));
+    // What changes while the sources are read is a change, too.
+    let watched = args
+        .watch
+        .then(|| watched(&args.source, supply.referenced()));
+    let seen = watched.clone().map(|watched| watched.stamp());
     let first = Arc::clone(&supply);
     let loaded = spawn_blocking(move || first.first())
         .await
@@ -146,10 +149,13 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<()> {
 }
 
 /// What of the sources shows a change.
-fn watched(source: &SourceArgs) -> Watched {
+fn watched(source: &SourceArgs, referenced: Referenced) -> Watched {
     match source.sources.as_slice() {
         [one] if PathBuf::from(one).join("CURRENT").is_file() => Watched::Index(one.into()),
-        sources => Watched::Sources(sources.to_vec()),
+        sources => Watched::Sources {
+            named: sources.to_vec(),
+            referenced,
+        },
     }
 }
 

@@ -3,6 +3,7 @@
 //! Owns: when an index is built again, trying again when a source moved under the reading, and what must never
 //! replace a catalogue that serves. Must never switch to a generation that was read from moving sources.
 
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use anyhow::{Context as _, bail};
 
 use super::catalogue::{SourceLoader, accept, index_directory, open_index, options};
 use super::progress::{Progress, Writing};
-use crate::catalog::{self, Checked, Fingerprint, Recorder, Report};
+use crate::catalog::{self, Checked, Fingerprint, Recorder, Referenced, Report};
 use crate::config::{SizeArgs, SourceArgs};
 use crate::index::{self, Builder, Built, Provenance, Reader};
 
@@ -30,7 +31,7 @@ pub(super) struct Loaded {
     pub(super) words: usize,
     /// Whether an index was reused because its sources had not changed.
     pub(super) is_reused: bool,
-    /// The documents it was read from; empty when nothing tells.
+    /// The documents it was read from and the files they refer to; empty when nothing tells.
     documents: Vec<String>,
 }
 
@@ -67,8 +68,10 @@ pub(super) struct Supply {
     opened: OnceLock<PathBuf>,
     /// What was read last.
     known: Mutex<Option<Fingerprint>>,
-    /// The documents of the generation that serves; empty when nothing tells.
+    /// The documents of the generation that serves and the files they refer to; empty when nothing tells.
     served: Mutex<Vec<String>>,
+    /// Those of these files that were looked at last, for whoever watches them.
+    referenced: Referenced,
 }
 
 /// What may be served.
@@ -93,7 +96,13 @@ impl Supply {
             opened: OnceLock::new(),
             known: Mutex::default(),
             served: Mutex::default(),
+            referenced: Referenced::default(),
         }
+    }
+
+    /// The files that documents refer to, as they were when they were read last.
+    pub(super) fn referenced(&self) -> Referenced {
+        self.referenced.clone()
     }
 
     /// The first generation: an index directory is opened; other sources are read, unless the index that is
@@ -102,7 +111,8 @@ impl Supply {
         let directory = index_directory(&self.source)?;
         if let (Some(directory), true) = (&directory, self.has_build_options()) {
             bail!(
-                "`{}` is an index: --index, --base-url, --prefix and the limits of definitions belong to the command that builds it",
+                "`{}` is an index: --index, --base-url, --prefix, --allow-ref-host and the limits of definitions \
+                 belong to the command that builds it",
                 directory.display()
             );
         }
@@ -151,14 +161,15 @@ impl Supply {
             || self.source.base_url.is_some()
             || self.source.prefix.is_some()
             || self.source.size != SizeArgs::default()
+            || !self.source.allow_ref_host.is_empty()
     }
 
     fn load(&self, purpose: Purpose<'_>) -> anyhow::Result<Loaded> {
         let (loaded, known) = if let Some(out) = &self.index {
-            on_disk(&self.source, out, Trust::Names, purpose)?
+            on_disk(&self.source, out, Trust::Names, purpose, &self.referenced)?
         } else {
             let memory = || Ok(Builder::in_memory(self.source.build.settings()));
-            build(&self.source, &memory, purpose)?
+            build(&self.source, &memory, purpose, &self.referenced)?
         };
         *self.known() = known;
         self.served
@@ -188,7 +199,8 @@ pub(super) fn build_on_disk(
     } else {
         Trust::Bytes
     };
-    let (loaded, _) = on_disk(source, out, trust, Purpose::First)?;
+    let unwatched = Referenced::default();
+    let (loaded, _) = on_disk(source, out, trust, Purpose::First, &unwatched)?;
     Ok(loaded)
 }
 
@@ -208,13 +220,15 @@ fn on_disk(
     out: &Path,
     trust: Trust,
     purpose: Purpose<'_>,
+    referenced: &Referenced,
 ) -> anyhow::Result<(Loaded, Option<Fingerprint>)> {
     check_apart(source, out)?;
-    if let Some((loaded, known)) = reuse(source, out, trust, purpose)? {
+    if let Some((loaded, known)) = reuse(source, out, trust, purpose, referenced)? {
         return Ok((loaded, Some(known)));
     }
     let builder = || Ok(Builder::on_disk(out, source.build.settings())?);
-    let (loaded, known) = build(source, &builder, purpose).map_err(|error| no_room(error, out))?;
+    let (loaded, known) =
+        build(source, &builder, purpose, referenced).map_err(|error| no_room(error, out))?;
     if let Some(known) = &known {
         note(out, &loaded, known);
     }
@@ -227,6 +241,7 @@ fn reuse(
     out: &Path,
     trust: Trust,
     purpose: Purpose<'_>,
+    referenced: &Referenced,
 ) -> anyhow::Result<Option<(Loaded, Fingerprint)>> {
     let provenance = match trust {
         Trust::Nothing => None,
@@ -241,6 +256,8 @@ fn reuse(
         return Ok(None);
     };
     let known = provenance.sources;
+    // Looked at before they are compared: what changes meanwhile is a change to whoever watches.
+    let seen = known.referenced();
     let loader = SourceLoader::new(source)?;
     let fresh = match known.check(&source.sources, &options(source), &loader) {
         Checked::Same(fresh) => fresh,
@@ -267,6 +284,7 @@ fn reuse(
         documents: provenance.documents,
         ..Loaded::opened(reader)
     };
+    referenced.set(seen);
     if let Some(fresh) = &fresh {
         note(out, &reused, fresh);
     }
@@ -290,6 +308,7 @@ fn build(
     source: &SourceArgs,
     builder: &dyn Fn() -> anyhow::Result<Builder>,
     purpose: Purpose<'_>,
+    referenced: &Referenced,
 ) -> anyhow::Result<(Loaded, Option<Fingerprint>)> {
     let loader = SourceLoader::new(source)?;
     let options = options(source);
@@ -302,10 +321,17 @@ fn build(
         progress.finish();
         let report = report?;
         tries -= 1;
+        let before = referenced.get();
+        referenced.set(recorder.referenced());
         match recorder.finish() {
             Ok(known) => {
-                check_worth(&report, purpose)?;
+                if let Err(refused) = check_worth(&report, purpose) {
+                    // What serves was made of these, and its files may be mended without another being read.
+                    referenced.set(referenced.get().beside(before));
+                    return Err(refused);
+                }
                 let documents = report.documents.into_iter().map(|one| one.document);
+                let documents = documents.chain(report.references.read);
                 let writing = Writing::begin();
                 let built = builder.finish()?;
                 drop(writing);
@@ -338,18 +364,21 @@ fn check_worth(report: &Report, purpose: Purpose<'_>) -> anyhow::Result<()> {
     if report.counts.published == 0 {
         bail!("the sources publish no operation any more");
     }
+    let served: HashSet<&String> = served.iter().collect();
+    let documents = report.documents.iter().map(|one| &one.document);
+    let read: HashSet<&String> = documents.chain(&report.references.read).collect();
+    let is_lost = |name: &String| served.contains(name) && !read.contains(name);
     // A source that is gone was taken away on purpose; one that is there and cannot be read was not.
-    let lost = report.diagnostics.iter().find(|found| {
-        served.contains(&found.document)
-            && !report
-                .documents
-                .iter()
-                .any(|read| read.document == found.document)
-    });
-    match lost {
-        Some(found) => bail!("a document that serves can no longer be read: {found}"),
-        None => Ok(()),
+    let mut found = report.diagnostics.iter();
+    if let Some(found) = found.find(|found| is_lost(&found.document)) {
+        bail!("a document that serves can no longer be read: {found}");
     }
+    // A file that no document refers to any more is not among these.
+    let mut unread = report.references.unread.iter();
+    if let Some((file, why)) = unread.find(|(file, _)| is_lost(file)) {
+        bail!("`{file}`, to which a document that serves refers, can no longer be read: {why}");
+    }
+    Ok(())
 }
 
 /// An index below one of its sources would become a source itself.
@@ -407,3 +436,5 @@ fn no_room(error: anyhow::Error, out: &Path) -> anyhow::Error {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod web_tests;

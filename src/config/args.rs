@@ -60,6 +60,10 @@ pub struct SourceArgs {
     /// `always` otherwise.
     #[arg(long, value_enum, value_name = "WHEN")]
     pub prefix: Option<NamePrefix>,
+    /// Let references in documents lead to this host, besides a document's own; may be given several times.
+    /// Its addresses must be public, unless it is a source's host, too.
+    #[arg(long, value_name = "HOST", value_parser = host)]
+    pub allow_ref_host: Vec<String>,
     #[command(flatten)]
     #[expect(missing_docs, reason = "a group of flags has no help of its own")]
     pub size: SizeArgs,
@@ -94,6 +98,12 @@ impl SizeArgs {
             trim_descriptions: self.trim_descriptions,
         }
     }
+}
+
+/// A host without scheme, port and path.
+fn host(text: &str) -> Result<String, http::InvalidHost> {
+    AllowedHosts::none().allow(text)?;
+    Ok(text.to_owned())
 }
 
 /// What reading and building may take of the machine.

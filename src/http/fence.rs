@@ -9,7 +9,8 @@ use url::{Host, Url};
 
 use super::{Reach, SendError, reach};
 
-/// The hosts that the operator named: they may have loopback and private addresses.
+/// The hosts that the operator named. To a client they are those that may have loopback and private
+/// addresses.
 ///
 /// Addresses that are nobody's (link-local, metadata, multicast) stay out of reach for these too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,6 +56,12 @@ impl AllowedHosts {
         if let Some(host) = url.host() {
             self.hosts.insert(spelling(&host.to_owned()));
         }
+    }
+
+    /// Whether the host of a URL is named.
+    pub fn names_url(&self, url: &Url) -> bool {
+        url.host()
+            .is_some_and(|host| self.names(&spelling(&host.to_owned())))
     }
 
     fn names(&self, host: &str) -> bool {

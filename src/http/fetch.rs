@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::StatusCode;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use reqwest::header::{
+    ACCEPT, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE,
+    IF_NONE_MATCH, LAST_MODIFIED,
+};
 use url::Url;
 
 use super::{Client, Request, SendError};
@@ -16,6 +19,58 @@ pub struct Fetched {
     pub bytes: Bytes,
     /// The Content-Type header, when it is text.
     pub content_type: Option<String>,
+    /// What the server said of it, to ask with the next time.
+    pub validators: Validators,
+}
+
+/// What a server said of a document it sent: both as they were sent (RFC 9110, section 8.8).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Validators {
+    /// The ETag header, strong or weak.
+    pub etag: Option<String>,
+    /// The Last-Modified header.
+    pub last_modified: Option<String>,
+}
+
+/// A validator over this many bytes is not kept: servers' have a few dozen.
+const VALIDATOR_BYTES_MAX: usize = 1_024;
+
+impl Validators {
+    /// Whether there is nothing to ask with.
+    pub fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
+
+    fn of(headers: &HeaderMap) -> Self {
+        let kept = |name| {
+            text(headers, name).filter(|text| !text.is_empty() && text.len() <= VALIDATOR_BYTES_MAX)
+        };
+        Self {
+            etag: kept(ETAG),
+            last_modified: kept(LAST_MODIFIED),
+        }
+    }
+
+    /// The headers to ask with; an entity tag alone where there is one, since it tells more.
+    fn ask(&self, headers: &mut HeaderMap) -> bool {
+        let asked = match (&self.etag, &self.last_modified) {
+            (Some(etag), _) => (IF_NONE_MATCH, etag),
+            (None, Some(time)) => (IF_MODIFIED_SINCE, time),
+            (None, None) => return false,
+        };
+        // What came as a header can go as one, unless the note of it was changed by hand.
+        HeaderValue::from_str(asked.1).is_ok_and(|value| {
+            headers.insert(asked.0, value);
+            true
+        })
+    }
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {
+    headers
+        .get(name)
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned)
 }
 
 /// A document that could not be fetched.
@@ -54,26 +109,48 @@ impl Client {
         bytes_max: usize,
         deadline: Duration,
     ) -> Result<Fetched, FetchError> {
-        tokio::time::timeout(deadline, self.fetch_whole(url, bytes_max))
+        let nothing = Validators::default();
+        let fetched = self
+            .fetch_unless(url, bytes_max, deadline, &nothing)
+            .await?;
+        // Nothing was asked about, so that the answer is never that nothing changed.
+        fetched.ok_or(FetchError::Status(StatusCode::NOT_MODIFIED))
+    }
+
+    /// Like [`Self::fetch`], but nothing when the server says that the document is what `known` was said of.
+    pub async fn fetch_unless(
+        &self,
+        url: &Url,
+        bytes_max: usize,
+        deadline: Duration,
+        known: &Validators,
+    ) -> Result<Option<Fetched>, FetchError> {
+        tokio::time::timeout(deadline, self.fetch_whole(url, bytes_max, known))
             .await
             .unwrap_or(Err(FetchError::Timeout(deadline)))
     }
 
-    async fn fetch_whole(&self, url: &Url, bytes_max: usize) -> Result<Fetched, FetchError> {
+    async fn fetch_whole(
+        &self,
+        url: &Url,
+        bytes_max: usize,
+        known: &Validators,
+    ) -> Result<Option<Fetched>, FetchError> {
         let mut request = Request::get(url.clone());
         request.headers.insert(
             ACCEPT,
             HeaderValue::from_static("application/json, application/yaml, */*;q=0.5"),
         );
+        let is_conditional = known.ask(&mut request.headers);
         let mut response = self.send(request).await?;
+        if is_conditional && response.status == StatusCode::NOT_MODIFIED {
+            return Ok(None);
+        }
         if response.status != StatusCode::OK {
             return Err(FetchError::Status(response.status));
         }
-        let content_type = response
-            .headers
-            .get(CONTENT_TYPE)
-            .and_then(|value| value.to_str().ok())
-            .map(str::to_owned);
+        let content_type = text(&response.headers, CONTENT_TYPE);
+        let validators = Validators::of(&response.headers);
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await? {
             if chunk.len() > bytes_max - bytes.len() {
@@ -81,9 +158,10 @@ impl Client {
             }
             bytes.extend_from_slice(&chunk);
         }
-        Ok(Fetched {
+        Ok(Some(Fetched {
             bytes: bytes.into(),
             content_type,
-        })
+            validators,
+        }))
     }
 }

@@ -14,7 +14,7 @@ mod response;
 pub use address::{Reach, reach};
 pub use client::{Client, ClientError, Settings};
 pub use fence::{AllowedHosts, InvalidHost};
-pub use fetch::{FetchError, Fetched};
+pub use fetch::{FetchError, Fetched, Validators};
 pub use request::Request;
 pub use reqwest::header;
 pub use reqwest::{Method, StatusCode};

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
 use super::reload::{Reloader, Trigger};
-use crate::catalog::{Place, Stamp};
+use crate::catalog::{Place, Referenced, Stamp};
 
 /// A source that changed must then stay as it is for this long: writing a large file takes a while, and an
 /// editor that saves five files saves them together.
@@ -25,24 +25,41 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(30);
 /// What is watched.
 #[derive(Debug, Clone)]
 pub enum Watched {
-    /// Documents, directories, patterns and catalogues, as they were named.
-    Sources(Vec<String>),
+    /// Documents, directories, patterns and catalogues.
+    Sources {
+        /// As they were named.
+        named: Vec<String>,
+        /// The files that the documents refer to.
+        referenced: Referenced,
+    },
     /// An index directory, which changes when another generation becomes current.
     Index(PathBuf),
 }
 
 impl Watched {
-    /// What there is now.
+    /// What there is now, apart from files that documents refer to.
     pub fn stamp(&self) -> Stamp {
         match self {
-            Self::Sources(sources) => Stamp::of_sources(sources),
+            Self::Sources { named, .. } => Stamp::of_sources(named),
             Self::Index(directory) => Stamp::of_files([directory.join("CURRENT")]),
+        }
+    }
+
+    /// The files that documents refer to, as they were when they were read last.
+    fn referenced(&self) -> Stamp {
+        match self {
+            Self::Sources { referenced, .. } => referenced.get(),
+            Self::Index(_) => Stamp::default(),
         }
     }
 
     fn places(&self) -> Vec<Place> {
         match self {
-            Self::Sources(sources) => Place::of_sources(sources),
+            Self::Sources { named, referenced } => {
+                let mut places = Place::of_sources(named);
+                places.extend(Place::of_stamp(&referenced.get()));
+                places
+            }
             Self::Index(directory) => vec![Place {
                 path: directory.clone(),
                 is_tree: false,
@@ -51,47 +68,72 @@ impl Watched {
     }
 }
 
+/// What was seen at one time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Seen {
+    named: Stamp,
+    referenced: Stamp,
+}
+
 /// Asks for a reload whenever what is watched is no longer what `seen` was and has come to rest. Runs until it
 /// is dropped; must be called inside a runtime.
-pub async fn watch(watched: Watched, mut seen: Stamp, reloader: Reloader) {
+///
+/// Files that documents refer to are compared with what they were when they were read, until they were seen to
+/// change once: a reload that was refused because of one is not tried again before something moves.
+pub async fn watch(watched: Watched, seen: Stamp, reloader: Reloader) {
     let watched = Arc::new(watched);
     let wake = Arc::new(Notify::new());
+    let mut seen = Seen {
+        named: seen,
+        referenced: watched.referenced(),
+    };
     let mut events = listen(&watched, &wake).await;
+    let mut listened = seen.referenced.clone();
     loop {
         // Whether an event came or the time is up: what counts is what is there.
         let _ = timeout(LOOK_INTERVAL, wake.notified()).await;
         let Some(mut now) = look(&watched).await else {
             return;
         };
-        if now == seen {
-            continue;
-        }
-        loop {
-            sleep(QUIET).await;
-            let Some(again) = look(&watched).await else {
-                return;
-            };
-            if again == now {
-                break;
-            }
-            now = again;
-        }
+        // Another generation may refer to other files.
+        let read = watched.referenced();
+        seen.referenced = seen.referenced.carried_to(&read);
         if now != seen {
-            seen = now;
-            reloader.request(Trigger::Watch);
+            loop {
+                sleep(QUIET).await;
+                let Some(again) = look(&watched).await else {
+                    return;
+                };
+                if again == now {
+                    break;
+                }
+                now = again;
+            }
+            // A reload that was asked for otherwise may have been done meanwhile.
+            seen.referenced = seen.referenced.carried_to(&now.referenced);
+            if now != seen {
+                seen = now;
+                reloader.request(Trigger::Watch);
+            }
+        } else if read.is_of_the_files_of(&listened) {
+            continue;
         }
         // Directories may have come, or gone and come back.
         drop(events);
+        listened = read;
         events = listen(&watched, &wake).await;
     }
 }
 
 /// Looks at what is watched, away from the reactor; `None` when the runtime is ending.
-async fn look(watched: &Arc<Watched>) -> Option<Stamp> {
+async fn look(watched: &Arc<Watched>) -> Option<Seen> {
     let watched = Arc::clone(watched);
-    tokio::task::spawn_blocking(move || watched.stamp())
-        .await
-        .ok()
+    tokio::task::spawn_blocking(move || Seen {
+        named: watched.stamp(),
+        referenced: watched.referenced().again(),
+    })
+    .await
+    .ok()
 }
 
 /// Listens for events in every place. Where that cannot be had, looking at intervals remains.

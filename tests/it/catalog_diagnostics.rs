@@ -58,7 +58,7 @@ fn cause(code: DiagnosticCode) -> (&'static str, String) {
         Code::CyclicRef => {
             json(json!({"openapi": "3.0.0", "paths": {"/a": {"$ref": "#/paths/~1a"}}}))
         }
-        Code::ExternalRefBlocked => parameter(json!({"$ref": "other.json"})),
+        Code::ExternalRefBlocked => parameter(json!({"$ref": "../other.json"})),
         Code::UnsupportedMediaType => json(openapi(
             &json!({"/a": {"post": {"requestBody": {"content": {"text/csv": {}}}}}}),
         )),

@@ -381,7 +381,8 @@ fn references_that_lead_nowhere_cost_the_input_its_operation_and_the_output_its_
     let schema = |target: &str| json!({"type": "object", "properties": {"a": {"$ref": target}}});
     for (target, code) in [
         ("#/components/schemas/Nowhere", "unresolvable_ref"),
-        ("other.yaml#/Pet", "external_ref_blocked"),
+        ("../other.yaml#/Pet", "external_ref_blocked"),
+        ("other.yaml#/Pet", "unresolvable_ref"),
         ("https://h.test/x.json", "external_ref_blocked"),
         ("#/components/schemas/Loop", "cyclic_ref"),
     ] {

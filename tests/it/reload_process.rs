@@ -265,6 +265,31 @@ fn a_single_file_is_watched_through_everything_that_happens_to_it() {
     check_serves(&running, 2, 6);
 }
 
+#[test]
+fn files_that_a_document_refers_to_are_watched() {
+    let here = Here::new();
+    here.put(
+        "apis/main.yaml",
+        "openapi: 3.1.0\npaths: {/a: {$ref: parts/a.txt}}\n",
+    );
+    here.put("apis/parts/a.txt", "get: {}\n");
+    let mut running = here.serve(&["--watch", "apis/main.yaml"]);
+    check_serves(&running, 0, 1);
+    here.put("apis/parts/a.txt", "get: {}\nput: {}\n");
+    let last = running.reloaded();
+    assert_eq!(
+        (&last["outcome"], &last["trigger"]),
+        (&"swapped".into(), &"watch".into())
+    );
+    check_serves(&running, 1, 2);
+    fs::remove_file(here.path("apis/parts/a.txt")).unwrap();
+    let last = running.reloaded();
+    assert_eq!(last["outcome"], "refused", "{last}");
+    here.put("apis/parts/a.txt", "get: {}\nput: {}\npost: {}\n");
+    assert_eq!(running.reloaded()["generation"], 2);
+    check_serves(&running, 2, 3);
+}
+
 /// The links that cluster managers mount: the file is a link into a directory that is a link, and only the
 /// latter changes.
 #[cfg(unix)]

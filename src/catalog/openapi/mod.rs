@@ -161,7 +161,9 @@ fn operation(
     allow_nulls(&fitted.input, &mut input.parameters, input.body.as_mut());
     definition.input_schema = fitted.input;
     definition.output_schema = fitted.output;
-    let base_url = servers::base_url(document, item, map, settings.options);
+    let (item, own) = ((item, &planned.item_at), (map, &planned.at));
+    let (base_url, doubt) = servers::base_url(document, item, own, settings.options);
+    warnings.extend(doubt);
     if base_url.is_none() {
         warnings.push(Finding::of_source(
             DiagnosticCode::NoServer,

@@ -5,43 +5,66 @@
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::catalog::ReadOptions;
-use crate::catalog::document::{Document, Version, text};
+use crate::catalog::document::{Document, Version, shown, text};
+use crate::catalog::finding::Finding;
+use crate::catalog::{DiagnosticCode, ReadOptions};
+use crate::json::Pointer;
 
-/// The absolute URL routes are appended to, without a trailing slash; none when nothing usable is known.
+/// A part of the document and where it stands.
+type Level<'d> = (&'d Map<String, Value>, &'d Pointer);
+
+/// The absolute URL routes are appended to, without a trailing slash; none when nothing usable is known. And
+/// what was odd about it.
+///
+/// A relative one resolves against the file it stands in: a path item may come from another host than the
+/// document.
 pub(super) fn base_url(
     document: &Document,
-    item: &Map<String, Value>,
-    operation: &Map<String, Value>,
+    item: Level<'_>,
+    operation: Level<'_>,
     options: &ReadOptions,
-) -> Option<String> {
+) -> (Option<String>, Option<Finding>) {
     if let Some(url) = &options.base_url {
-        return usable(url.clone());
+        return (usable(url.clone()), None);
     }
     let Value::Object(root) = &document.value else {
-        return None;
+        return (None, None);
     };
-    let declared = match document.version {
-        Version::V20 => swagger(root, operation, document.url.as_ref()),
-        _ => [operation, item, root]
-            .into_iter()
-            .find_map(|level| level.get("servers")?.as_array()?.first())
-            .map_or_else(
-                // No servers at all mean one whose URL is `/`.
-                || Some("/".to_owned()),
-                |server| filled(server, options),
-            ),
-    }?;
-    let url = match (Url::parse(&declared), &document.url) {
+    let nowhere = Pointer::root();
+    if document.version == Version::V20 {
+        let url = document.url.as_ref();
+        let declared = swagger(root, operation.0, url);
+        return (declared.and_then(|text| absolute(&text, url)), None);
+    }
+    let found = [operation, item, (root, &nowhere)]
+        .into_iter()
+        .find_map(|(level, at)| Some((level.get("servers")?.as_array()?.first()?, at)));
+    // No servers at all mean one whose URL is `/`.
+    let Some((server, at)) = found else {
+        return (absolute("/", document.url.as_ref()), None);
+    };
+    let mut doubt = None;
+    let filled = filled(server, at, options, &mut doubt);
+    let url = filled.and_then(|text| absolute(&text, document.url_at(at)));
+    (url, doubt)
+}
+
+fn absolute(text: &str, base: Option<&Url>) -> Option<String> {
+    let url = match (Url::parse(text), base) {
         (Ok(url), _) => url,
-        (Err(url::ParseError::RelativeUrlWithoutBase), Some(base)) => base.join(&declared).ok()?,
+        (Err(url::ParseError::RelativeUrlWithoutBase), Some(base)) => base.join(text).ok()?,
         _ => return None,
     };
     usable(url)
 }
 
 /// The URL of a server with its variables filled: the operator's value, else the default.
-fn filled(server: &Value, options: &ReadOptions) -> Option<String> {
+fn filled(
+    server: &Value,
+    at: &Pointer,
+    options: &ReadOptions,
+    doubt: &mut Option<Finding>,
+) -> Option<String> {
     let url = server.get("url")?.as_str()?;
     let variables = server.get("variables").and_then(Value::as_object);
     let mut out = String::with_capacity(url.len());
@@ -49,14 +72,42 @@ fn filled(server: &Value, options: &ReadOptions) -> Option<String> {
     while let Some((before, after)) = rest.split_once('{') {
         let (name, after) = after.split_once('}')?;
         out.push_str(before);
-        match options.server_variables.get(name) {
+        let variable = variables.and_then(|all| all.get(name)?.as_object());
+        let given = options.server_variables.get(name);
+        match given.filter(|given| is_possible(variable, given)) {
             Some(value) => out.push_str(value),
-            None => out.push_str(&text(variables?.get(name)?.as_object()?, "default")?),
+            None => out.push_str(&text(variable?, "default")?),
+        }
+        if let Some(given) = given.filter(|given| !is_possible(variable, given)) {
+            *doubt = Some(Finding::new(
+                DiagnosticCode::Malformed,
+                &at.join("servers"),
+                format!(
+                    "the server variable {} cannot be {} here; its default is taken",
+                    shown(name),
+                    shown(given)
+                ),
+            ));
         }
         rest = after;
     }
     out.push_str(rest);
     Some(out)
+}
+
+/// Whether a variable may have a value: one of those it lists, where it lists any.
+fn is_possible(variable: Option<&Map<String, Value>>, value: &str) -> bool {
+    let listed = variable.and_then(|variable| variable.get("enum")?.as_array());
+    listed.is_none_or(|listed| {
+        listed.is_empty()
+            || listed.iter().any(|one| match one {
+                Value::String(text) => text == value,
+                // YAML reads 8443 and true as what they look like.
+                Value::Number(number) => number.to_string() == value,
+                Value::Bool(flag) => flag.to_string() == value,
+                _ => false,
+            })
+    })
 }
 
 /// Swagger 2.0: scheme, host and base path; what is missing is that of the document's own URL.
@@ -117,7 +168,8 @@ mod tests {
         let (Value::Object(item), Value::Object(operation)) = (item, operation) else {
             panic!("objects");
         };
-        base_url(&document, &item, &operation, &options)
+        let root = Pointer::root();
+        base_url(&document, (&item, &root), (&operation, &root), &options).0
     }
 
     fn servers(url: &str) -> Value {
@@ -167,6 +219,18 @@ mod tests {
                     "variables": {"region": {"default": "us"}, "zone": {"default": "a"}, "v": {"default": 1}}}]}),
                 None,
                 Some("https://eu.a.test/1"),
+            ),
+            (
+                json!({"openapi": "3.0.0", "servers": [{"url": "https://{region}.test",
+                    "variables": {"region": {"default": "us", "enum": ["us", "eu"]}}}]}),
+                None,
+                Some("https://eu.test"),
+            ),
+            (
+                json!({"openapi": "3.0.0", "servers": [{"url": "https://{region}.test",
+                    "variables": {"region": {"default": "us", "enum": ["us", "ap"]}}}]}),
+                None,
+                Some("https://us.test"),
             ),
             (
                 json!({"swagger": "2.0", "host": "h.test", "basePath": "/v1"}),

@@ -20,7 +20,7 @@ pub(crate) const DOCUMENT_LEVELS_MAX: usize = 1_000;
 
 /// A document holds at most this many values: each costs some hundred bytes of memory, however short its
 /// text, and the largest published documents hold under a million.
-const DOCUMENT_VALUES_MAX: usize = 8_000_000;
+pub(crate) const DOCUMENT_VALUES_MAX: usize = 8_000_000;
 
 /// The pointer of a value is at most this many bytes: places are named while a document is read, and names
 /// of a million bytes would make a small document a vast one.

@@ -110,7 +110,8 @@ impl<'d> Converter<'d> {
         at: &mut Pointer,
         place: Place<'_>,
     ) -> Result<Value, Finding> {
-        let is_nullable = nullable::is_declared(map, self.document.version);
+        let version = self.document.version_at(at);
+        let is_nullable = nullable::is_declared(map, version);
         let mut inner = place;
         if is_nullable {
             // Room for the `anyOf` that null may need.
@@ -128,7 +129,7 @@ impl<'d> Converter<'d> {
             out.insert("$ref".into(), json!(self.refer(target, place.same_value)));
             // Before 3.1 what stands beside a reference does not count; descriptions there are harmless
             // and meant.
-            only_annotations = self.document.version < Version::V31;
+            only_annotations = version < Version::V31;
         }
         self.keywords(map, at, inner, only_annotations, &mut out)?;
         if is_nullable {
@@ -349,7 +350,7 @@ impl<'d> Converter<'d> {
                 out.insert("format".into(), json!("binary"));
             }
             // YAML reads the name of the null type as the value; before 3.1 there is no such type.
-            Value::Null if self.document.version >= Version::V31 => {
+            Value::Null if self.document.version_at(at) >= Version::V31 => {
                 out.insert("type".into(), json!("null"));
             }
             Value::Array(names) => {

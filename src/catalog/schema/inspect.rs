@@ -66,7 +66,7 @@ fn looks_object(document: &Document, value: &Value, at: &Pointer, looks: &mut us
     let Value::Object(map) = target.value else {
         return false;
     };
-    if nullable::is_declared(map, document.version) {
+    if nullable::is_declared(map, document.version_at(&target.at)) {
         return false;
     }
     match map.get("type") {
@@ -223,7 +223,8 @@ impl<'d> Merge<'d> {
         if let Some(reference) = reference(part.value) {
             let target = self.document.lookup(reference, &part.at)?;
             self.part(&target, is_root, above)?;
-            if self.document.version < crate::catalog::document::Version::V31 {
+            let version = self.document.version_at(&part.at);
+            if version < crate::catalog::document::Version::V31 {
                 above.pop();
                 return Ok(());
             }

@@ -113,7 +113,7 @@ impl Converted {
             )),
         };
         Self {
-            name: definition_name(at, document.version),
+            name: definition_name(document, at),
             bytes: schema.as_ref().map_or(0, canonical_len),
             schema,
             warnings: converter.warnings,
@@ -134,25 +134,85 @@ impl Converted {
 /// The name of a schema under `$defs`: its own where it is a legal one, else made from its place.
 ///
 /// A function of the place alone, so that converted schemas can be shared.
-fn definition_name(at: &Pointer, version: Version) -> String {
-    const NAME_CHARS_MAX: usize = 100;
-    let home = match version {
-        Version::V20 => "/definitions/",
-        _ => "/components/schemas/",
-    };
-    let is_legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
-    if let Some(key) = at.as_str().strip_prefix(home)
-        && !key.is_empty()
-        && key.len() <= NAME_CHARS_MAX
-        && key.chars().all(is_legal)
+fn definition_name(document: &Document, at: &Pointer) -> String {
+    if let Some(name) = document.externals.name(at) {
+        return name.to_owned();
+    }
+    if let Some(key) = at.as_str().strip_prefix(home(document.version))
+        && is_legal_name(key)
     {
         return key.to_owned();
     }
     let last = at.tokens().last().unwrap_or_default();
-    let legal: String = deunicode::deunicode_with_tofu(&last, "_")
+    let digits = naming::digits(&document.externals.stable(at));
+    format!("{}_{digits}", legal_name(&last))
+}
+
+const NAME_CHARS_MAX: usize = 100;
+
+/// Where schemas have names of their own.
+fn home(version: Version) -> &'static str {
+    match version {
+        Version::V20 => "/definitions/",
+        _ => "/components/schemas/",
+    }
+}
+
+fn is_legal_in_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
+}
+
+fn is_legal_name(key: &str) -> bool {
+    !key.is_empty() && key.len() <= NAME_CHARS_MAX && key.chars().all(is_legal_in_name)
+}
+
+fn legal_name(text: &str) -> String {
+    deunicode::deunicode_with_tofu(text, "_")
         .chars()
-        .map(|c| if is_legal(c) { c } else { '_' })
+        .map(|c| if is_legal_in_name(c) { c } else { '_' })
         .take(NAME_CHARS_MAX)
+        .collect()
+}
+
+/// What the schemas of other files are called under `$defs`: their last token, or for a whole file its stem,
+/// with digits behind it where a document has several of that name. So the names are a function of the
+/// document and its files.
+pub(crate) fn external_names(
+    document: &Document,
+    targets: impl Iterator<Item = Pointer>,
+) -> HashMap<Pointer, String> {
+    let mut places: Vec<Pointer> = Vec::new();
+    let mut seen: HashSet<Pointer> = HashSet::new();
+    for at in targets {
+        let mut plain = Pointer::root();
+        for token in at.tokens() {
+            plain.push(&token);
+        }
+        if seen.insert(plain.clone()) {
+            places.push(plain);
+        }
+    }
+    let wanted: Vec<String> = places
+        .iter()
+        .map(|at| legal_name(&document.externals.title(at)))
         .collect();
-    format!("{legal}_{}", naming::digits(at.as_str()))
+    let mut uses: HashMap<&str, usize> = HashMap::new();
+    for name in &wanted {
+        *uses.entry(name).or_default() += 1;
+    }
+    let home = Pointer::from_text(home(document.version).trim_end_matches('/'));
+    let own = home.and_then(|home| document.at(&home)?.as_object());
+    let names = places.iter().zip(&wanted).map(|(at, name)| {
+        let is_free = uses[name.as_str()] == 1
+            && !name.is_empty()
+            && !own.is_some_and(|own| own.contains_key(name));
+        let name = if is_free {
+            name.clone()
+        } else {
+            let digits = naming::digits(&document.externals.stable(at));
+            format!("{name}_{digits}")
+        };
+        (at.clone(), name)
+    });
+    names.collect()
 }

@@ -46,7 +46,7 @@ impl<'d> Publisher<'d> {
         }
         if let Ok(target) = self.document.resolve(value, at)
             && inspect::is_scalar(target.value)
-            && (is_bare || self.document.version <= Version::V30)
+            && (is_bare || self.document.version_at(at) <= Version::V30)
         {
             let mut scalar =
                 self.with(|converter| converter.convert_root(target.value, &target.at))?;

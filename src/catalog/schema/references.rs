@@ -79,6 +79,9 @@ impl<'d> Converter<'d> {
     fn recursive(&self, at: &Pointer) -> (Pointer, bool) {
         let mut around = at.clone();
         let mut home = around.clone();
+        let (above, is_document) = self.document.externals.home(at);
+        // `/components/schemas/Name` is the outermost schema of a document; a file that is none is one itself.
+        let outermost = if is_document { above + 3 } else { above };
         while !around.as_str().is_empty() {
             let is_anchor = self
                 .document
@@ -87,8 +90,7 @@ impl<'d> Converter<'d> {
             if is_anchor {
                 return (around, true);
             }
-            // `/components/schemas/Name` is the outermost schema.
-            if around.tokens().count() >= 3 {
+            if around.tokens().count() >= outermost {
                 home = around.clone();
             }
             around.pop();
@@ -114,7 +116,7 @@ impl<'d> Converter<'d> {
             self.uses[place].in_place |= in_place;
             return format!("#/$defs/{}", self.uses[place].name);
         }
-        let name = definition_name(&at, self.document.version);
+        let name = definition_name(self.document, &at);
         let reference = format!("#/$defs/{name}");
         self.used.insert(at.clone(), self.uses.len());
         self.uses.push(Use { at, name, in_place });

@@ -35,6 +35,7 @@ impl Here {
             base_url: None,
             prefix: None,
             size: crate::config::SizeArgs::default(),
+            allow_ref_host: Vec::new(),
             build: crate::config::BuildArgs::default(),
         };
         let here = Self { root, source };
@@ -209,4 +210,87 @@ fn a_document_of_a_reused_index_is_not_lost_to_a_fault() {
     here.write("b.yaml", &document("b", 1));
     here.write("notes.yaml", "hello: 2");
     assert_eq!(supply.again().unwrap().unwrap().reader.len(), 4);
+}
+
+const REFERRING: &str = "openapi: 3.1.0\npaths:\n  /own: {get: {}}\n  /a: {$ref: 'parts/a.txt'}\n";
+
+/// With a document that refers to a file, which is no source itself.
+fn referring() -> Here {
+    let here = Here::new();
+    fs::create_dir(here.root.path().join("apis/parts")).unwrap();
+    here.write("parts/a.txt", "get: {parameters: [{name: 5}]}\nput: {}\n");
+    here.write("refers.yaml", REFERRING);
+    here
+}
+
+#[test]
+fn a_file_that_a_document_refers_to_counts_like_the_document() {
+    for out in [None, Some(())] {
+        let here = referring();
+        let out = out.map(|()| here.out());
+        let supply = Supply::new(&here.source, out.as_deref());
+        assert_eq!(supply.first().unwrap().reader.len(), 5);
+        assert!(supply.again().unwrap().is_none(), "nothing changed");
+        here.write(
+            "parts/a.txt",
+            "get: {}\nput: {}\npost: {}\npatch: {parameters: [{name: 5}]}\n",
+        );
+        assert_eq!(supply.again().unwrap().unwrap().reader.len(), 7);
+        assert!(supply.again().unwrap().is_none());
+        // A fault inside it costs what it costs.
+        here.write("parts/a.txt", "get: {}\nput: {parameters: 5}\n");
+        assert_eq!(supply.again().unwrap().unwrap().reader.len(), 5);
+        // A fault of the file as a whole refuses the reload, as often as one is asked for.
+        let path = here.root.path().join("apis/parts/a.txt");
+        for broken in [Some("get: ["), Some(""), None, None] {
+            match broken {
+                Some(text) => here.write("parts/a.txt", text),
+                None => drop(fs::remove_file(&path)),
+            }
+            let refused = sentence(supply.again());
+            assert!(
+                refused.contains("apis/parts/a.txt`, to which"),
+                "{broken:?}: {refused}"
+            );
+        }
+        here.write("parts/a.txt", "get: {}\n");
+        assert_eq!(supply.again().unwrap().unwrap().reader.len(), 5);
+        // Nobody refers to it any more.
+        fs::remove_file(&path).unwrap();
+        here.write("refers.yaml", "openapi: 3.1.0\npaths:\n  /own: {get: {}}\n");
+        assert_eq!(supply.again().unwrap().unwrap().reader.len(), 4);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_becomes_a_link_out_of_the_fence_is_not_lost_silently() {
+    let here = referring();
+    let supply = Supply::new(&here.source, None);
+    supply.first().unwrap();
+    let path = here.root.path().join("apis/parts/a.txt");
+    fs::rename(&path, here.root.path().join("outside.txt")).unwrap();
+    std::os::unix::fs::symlink(here.root.path().join("outside.txt"), &path).unwrap();
+    here.write("a.yaml", &document("a", 1));
+    let refused = sentence(supply.again());
+    assert!(refused.contains("a link leads out"), "{refused}");
+    // It was not opened, and is watched all the same.
+    let named = here.root.path().join("apis/parts/a.txt");
+    let watched = supply.referenced().get();
+    assert!(watched.is_of_the_files_of(&crate::catalog::Stamp::of_files([named])));
+}
+
+#[test]
+fn a_reference_to_a_file_that_is_not_there_keeps_no_index_from_being_reused() {
+    let here = referring();
+    let path = here.root.path().join("apis/parts/a.txt");
+    fs::remove_file(&path).unwrap();
+    assert_eq!(here.build().reader.len(), 4);
+    assert!(here.build().is_reused, "it is still not there");
+    here.write("parts/a.txt", "get: {}\n");
+    let built = here.build();
+    assert_eq!((built.is_reused, built.reader.len()), (false, 5));
+    assert!(here.build().is_reused);
+    here.write("parts/a.txt", "put: {}\npost: {}\n");
+    assert_eq!(here.build().reader.len(), 6);
 }
