@@ -34,7 +34,7 @@ pub use diagnostic::{Counts, Diagnostic, DiagnosticCode, Severity};
 pub use files::{Place, Stamp};
 pub use fingerprint::{Checked, Fingerprint, Recorder, SourceChanged};
 pub use loader::{FileLoader, LoadError, Loader, SourceTarget};
-pub use openapi::is_reserved_header;
+pub use openapi::{is_identity_cookie, is_json_media_type, is_reserved_header};
 pub use operation::{Operation, SearchText};
 pub use options::{NameOverride, Prefix, ReadOptions};
 pub use read::{ReadError, read};
@@ -43,7 +43,8 @@ pub use route::{RoutePart, route_parts, sent_route};
 pub use security::{SchemeUse, Security};
 pub use selection::{SelectionDecision, SelectionRule};
 pub use template::{
-    Body, BodyShape, CollectionSeparator, Location, Member, Parameter, RequestTemplate, Style,
+    Body, BodyShape, CollectionSeparator, Field, Fields, FileUse, Location, Member, Parameter,
+    RequestTemplate, Style,
 };
 
 /// Where operations go while sources are read: the index builder, a counter, a list in a test.
