@@ -2,8 +2,10 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod architecture;
+mod bodies;
 mod catalog;
 mod catalog_arguments;
+mod catalog_bodies;
 mod catalog_cases;
 mod catalog_diagnostics;
 mod catalog_hostile;

@@ -98,7 +98,13 @@ fn publish(
             for (index, one) in all.into_iter().flatten().enumerate() {
                 let mut at = at.clone();
                 at.push_index(index);
-                let (one, using) = publish(arguments, looks, (one, &at), types, inner)?;
+                // Beside other alternatives the one that says nothing is the file.
+                let is_file = self::holds(document, one, &at, inner, looks) == Holds::Anything;
+                let (one, using) = if is_file {
+                    (schema(None, types, Named::Yes), FileUse::Only)
+                } else {
+                    publish(arguments, looks, (one, &at), types, inner)?
+                };
                 only &= using == FileUse::Only || one == json!({"type": "null"});
                 list.push(one);
             }
@@ -157,12 +163,15 @@ fn holds(
     }
     let is_list = has_type(map, "array") || map.get("type").is_none();
     if let (true, Some(items)) = (is_list, map.get("items")) {
-        let items = holds(document, items, &at.join("items"), inner, looks);
-        // A list of anything is a list of plain values.
-        return match items {
-            Holds::Nothing | Holds::Anything => Holds::Nothing,
-            _ => Holds::List,
-        };
+        let items_at = at.join("items");
+        let is_anything = document
+            .resolve(items, &items_at)
+            .is_ok_and(|items| items.value.as_object().is_some_and(says_nothing));
+        // A list of anything is a list of plain values: that is how generators write one.
+        if is_anything || holds(document, items, &items_at, inner, looks) == Holds::Nothing {
+            return Holds::Nothing;
+        }
+        return Holds::List;
     }
     for name in ["anyOf", "oneOf"] {
         let all = map.get(name).and_then(Value::as_array);
