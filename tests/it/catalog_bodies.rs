@@ -258,11 +258,10 @@ fn a_field_named_like_a_parameter_makes_the_body_one_argument() {
     assert!(read.findings()[0].starts_with("warning argument_collision"));
 }
 
-#[test]
-fn files_are_told_by_the_spelling_of_each_version() {
+/// Fields as versions spell them, and whether they are files.
+fn spellings(binary: &Value) -> Vec<(&'static str, Value, FileUse)> {
     use FileUse::{Beside, Never, Only};
-    let binary = json!({"type": "string", "format": "binary"});
-    for (version, schema, want) in [
+    vec![
         ("3.0.3", binary.clone(), Only),
         ("3.1.0", binary.clone(), Only),
         ("3.0.3", json!({"$ref": "#/components/schemas/Bytes"}), Only),
@@ -332,7 +331,14 @@ fn files_are_told_by_the_spelling_of_each_version() {
         ("3.1.0", json!({"type": "array", "items": {}}), Never),
         ("3.1.0", json!({"type": "string"}), Never),
         ("3.1.0", json!({"$ref": "#/components/schemas/Loop"}), Never),
-    ] {
+    ]
+}
+
+#[test]
+fn files_are_told_by_the_spelling_of_each_version() {
+    use FileUse::{Beside, Never};
+    let binary = json!({"type": "string", "format": "binary"});
+    for (version, schema, want) in spellings(&binary) {
         let mut document = openapi(
             &json!({"/a": {"post": {"requestBody": {"content": {"multipart/form-data": {
                 "schema": {"type": "object", "properties": {"f": schema}},

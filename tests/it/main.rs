@@ -38,6 +38,7 @@ mod published;
 mod readme;
 mod reload;
 mod reload_process;
+mod round_trip;
 mod rust_text;
 mod tools;
 mod tools_codes;
