@@ -190,6 +190,9 @@ pub struct Fields {
     pub fields: Vec<Field>,
     /// Whether further fields travel.
     pub open: bool,
+    /// Whether objects in further fields are file arguments.
+    #[serde(default)]
+    pub further: FileUse,
     /// The one object argument that holds all fields, where they are no arguments of their own.
     #[serde(default)]
     pub within: Option<Member>,

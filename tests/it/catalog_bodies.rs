@@ -387,6 +387,33 @@ fn files_are_told_by_the_spelling_of_each_version() {
 }
 
 #[test]
+fn maps_of_files_take_files() {
+    let map =
+        json!({"type": "object", "additionalProperties": {"type": "string", "format": "binary"}});
+    let read = body("3.0.3", &json!({"multipart/form-data": {"schema": map}}));
+    let operation = &read.operations[0];
+    assert_eq!(fields(operation).further, FileUse::Only);
+    assert!(is_valid(operation, &json!({"body": {"a": {"text": "x"}}})));
+    assert!(!is_valid(operation, &json!({"body": {"a": "x"}})));
+    let mut with_known = map;
+    with_known["properties"] = json!({"note": {"type": "string"}});
+    let read = body(
+        "3.0.3",
+        &json!({"multipart/form-data": {"schema": with_known}}),
+    );
+    let operation = &read.operations[0];
+    assert_eq!(
+        (fields(operation).further, fields(operation).open),
+        (FileUse::Only, true)
+    );
+    assert!(is_valid(
+        operation,
+        &json!({"note": "n", "a": {"text": "x"}})
+    ));
+    assert!(!is_valid(operation, &json!({"note": "n", "a": "x"})));
+}
+
+#[test]
 fn alternatives_without_end_are_looked_at_for_a_while() {
     let many: Vec<Value> = (0..300)
         .map(|_| json!({"$ref": "#/components/schemas/Web"}))

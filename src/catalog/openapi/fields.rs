@@ -34,6 +34,7 @@ struct Whole<'a> {
     required: bool,
     /// Whether further fields travel, and the schema of their values.
     open: bool,
+    further: FileUse,
     additional: Value,
 }
 
@@ -52,6 +53,7 @@ pub(super) fn of_body(
         return Ok(Some(Fields {
             fields,
             open: false,
+            further: FileUse::Never,
             within: None,
         }));
     }
@@ -63,6 +65,21 @@ pub(super) fn of_body(
         };
         if !may_be_object {
             return Ok(None);
+        }
+        let values = target.value.get("additionalProperties");
+        if let (Written::Multipart, Some(values)) = (written, values) {
+            // A map of files.
+            let at = target.at.join("additionalProperties");
+            let (values, using) = files::field(arguments, &mut Looks::new(), (values, &at), &[])?;
+            if using != FileUse::Never {
+                let mut schema = json!({"type": "object", "additionalProperties": values});
+                if let Some(text) = target.value.get("description") {
+                    schema["description"] = text.clone();
+                }
+                let mut fields = free(arguments, offer, schema)?;
+                fields.further = using;
+                return Ok(Some(fields));
+            }
         }
         let published = published(arguments, schema)?;
         return free(arguments, offer, published).map(Some);
@@ -121,11 +138,19 @@ fn from_root(
         };
         drafts.push(Draft { field, schema });
     }
+    let mut further = FileUse::Never;
     let (open, additional) = match root.open {
         Open::Closed => (false, json!(false)),
         Open::Any => (true, json!(true)),
-        Open::Such(schema) => {
-            let such = arguments.publisher.property(schema.value, &schema.at)?;
+        // An empty schema is how generators write "no statement".
+        Open::Such(such) if written == Written::Multipart && such.value != &json!({}) => {
+            let such = (such.value, &such.at);
+            let (such, using) = files::field(arguments, &mut looks, such, &[])?;
+            further = using;
+            (true, such)
+        }
+        Open::Such(such) => {
+            let such = arguments.publisher.property(such.value, &such.at)?;
             (true, such)
         }
     };
@@ -134,6 +159,7 @@ fn from_root(
         description: offer.description,
         required: offer.required,
         open,
+        further,
         additional,
     };
     Ok(settle(arguments, drafts, whole))
@@ -176,6 +202,7 @@ pub(super) fn of_parameters(
         description: None,
         required: is_required,
         open: false,
+        further: FileUse::Never,
         additional: json!(false),
     };
     Ok((settle(arguments, drafts, whole), is_required))
@@ -200,6 +227,7 @@ fn settle(arguments: &mut Arguments<'_>, drafts: Vec<Draft>, whole: Whole<'_>) -
         return Fields {
             fields,
             open: whole.open,
+            further: whole.further,
             within: None,
         };
     };
@@ -230,7 +258,11 @@ fn settle(arguments: &mut Arguments<'_>, drafts: Vec<Draft>, whole: Whole<'_>) -
     }
     schema.insert("properties".into(), Value::Object(properties));
     schema.insert("additionalProperties".into(), whole.additional);
-    within(arguments, fields, Value::Object(schema), whole.required)
+    let further = whole.further;
+    Fields {
+        further,
+        ..within(arguments, fields, Value::Object(schema), whole.required)
+    }
 }
 
 /// A body of fields that nobody declares: one object argument.
@@ -263,6 +295,7 @@ fn within(
     Fields {
         fields,
         open: true,
+        further: FileUse::Never,
         within: Some(Member {
             name: argument.clone(),
             argument,

@@ -130,7 +130,7 @@ fn gathered<'a>(
         if fields.open {
             for (name, value) in undeclared(template, arguments) {
                 if !value.is_null() {
-                    entries.add_undeclared(name, value)?;
+                    entries.add_undeclared(name, fields.further, value)?;
                 }
             }
         }
@@ -154,7 +154,7 @@ fn gathered<'a>(
     for (name, value) in object {
         let is_declared = |field: &crate::catalog::Field| field.member.argument == *name;
         if !value.is_null() && !fields.fields.iter().any(is_declared) {
-            entries.add_undeclared(name, value)?;
+            entries.add_undeclared(name, fields.further, value)?;
         }
     }
     Ok(Some(entries))
@@ -190,6 +190,19 @@ fn text(
             "must be a string: the body is plain text",
         )
     })?;
+    // Text goes out as UTF-8; another character set has the same bytes for ASCII only.
+    let charset = body.media_type.parse::<mime::Mime>();
+    let charset = charset
+        .as_ref()
+        .ok()
+        .and_then(|one| one.get_param(mime::CHARSET));
+    if !text.is_ascii() && charset.is_some_and(|charset| charset != mime::UTF_8) {
+        return Err(about(
+            ArgumentFault::InvalidType,
+            &member.argument,
+            "holds characters beyond ASCII, which the character set of the body is not written in",
+        ));
+    }
     Ok(Some((
         text.into_owned().into_bytes().into(),
         body.media_type.clone(),

@@ -58,25 +58,29 @@ impl<'a> Entries<'a> {
         argument: &str,
         value: &'a Value,
     ) -> Result<(), ArgumentError> {
-        if field.file != FileUse::Never && self.add_files(field, argument, value)? {
+        let key = &field.member.name;
+        if self.add_files(key, Some(field), field.file, argument, value)? {
             return Ok(());
         }
-        let key = &field.member.name;
         match field.style {
             Some(style) => self.add_styled(field, style, argument, value),
             None => self.add_by_kind(key, Some(field), argument, value),
         }
     }
 
-    /// Adds a field that nobody declares.
+    /// Adds a field that nobody declares; its objects may be files.
     pub(super) fn add_undeclared(
         &mut self,
         key: &'a str,
+        further: FileUse,
         value: &'a Value,
     ) -> Result<(), ArgumentError> {
         self.keys
             .claim_exploded("", key)
             .map_err(|problem| fault(key, problem))?;
+        if self.add_files(key, None, further, key, value)? {
+            return Ok(());
+        }
         self.add_by_kind(key, None, key, value)
     }
 
@@ -91,16 +95,21 @@ impl<'a> Entries<'a> {
     /// Adds the files that the value is; false when it is none.
     fn add_files(
         &mut self,
-        field: &'a Field,
+        key: &str,
+        field: Option<&'a Field>,
+        using: FileUse,
         argument: &str,
         value: &'a Value,
     ) -> Result<bool, ArgumentError> {
-        let is_file = |value: &Value| {
-            field.file == FileUse::Only || value.as_object().is_some_and(file::looks_like_one)
+        let types = field.map_or(&[][..], |field| &field.content_types);
+        let is_file = |value: &Value| match using {
+            FileUse::Never => false,
+            FileUse::Only => true,
+            FileUse::Beside => value.as_object().is_some_and(file::looks_like_one),
         };
         let items = match value {
             Value::Array(items) if items.iter().any(is_file) => items.as_slice(),
-            Value::Array(items) if items.is_empty() && field.file == FileUse::Only => {
+            Value::Array(items) if items.is_empty() && using == FileUse::Only => {
                 return Err(fault(argument, EMPTY));
             }
             Value::Array(_) => return Ok(false),
@@ -109,10 +118,10 @@ impl<'a> Entries<'a> {
         };
         for item in items {
             if is_file(item) {
-                let file = file::read(argument, item, &field.content_types, &mut self.inline)?;
-                self.push(&field.member.name, Some(field), Content::File(file));
+                let file = file::read(argument, item, types, &mut self.inline)?;
+                self.push(key, field, Content::File(file));
             } else {
-                self.add_by_kind(&field.member.name, Some(field), argument, item)?;
+                self.add_by_kind(key, field, argument, item)?;
             }
         }
         Ok(true)
@@ -127,7 +136,9 @@ impl<'a> Entries<'a> {
         value: &'a Value,
     ) -> Result<(), ArgumentError> {
         let types = field.map_or(&[][..], |field| &field.content_types);
-        if types.iter().any(|one| is_json_media_type(one)) {
+        // A range that JSON is in says nothing of the value.
+        let is_json = |one: &String| !one.contains('*') && is_json_media_type(one);
+        if types.iter().any(is_json) {
             self.push(key, field, Content::Json(value.to_string()));
             return Ok(());
         }
@@ -145,7 +156,9 @@ impl<'a> Entries<'a> {
                         "holds null, which has no form here; leave it out",
                     ));
                 }
-                None if types.is_empty() => Content::Json(item.to_string()),
+                None if types.iter().all(|one| one.contains('*')) => {
+                    Content::Json(item.to_string())
+                }
                 None => {
                     return Err(fault(
                         argument,

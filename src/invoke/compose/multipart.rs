@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use super::fault::{about, uncomposable};
 use super::fields::{Content, Entry};
-use crate::catalog::is_json_media_type;
+use crate::catalog::{FileUse, is_json_media_type};
 use crate::invoke::{ArgumentError, ArgumentFault};
 use crate::json::sha256_hex;
 
@@ -72,7 +72,11 @@ fn part(entry: &Entry<'_>) -> Result<Vec<u8>, ArgumentError> {
         "Content-Disposition: form-data; name=\"{}\"",
         escaped(&entry.key)
     );
-    let types = entry.field.filter(|field| field.style.is_none());
+    // The types of a field that may be a file are those of the file.
+    let is_file = matches!(entry.content, Content::File(_));
+    let types = entry
+        .field
+        .filter(|field| field.style.is_none() && (is_file || field.file == FileUse::Never));
     let types = types.map_or(&[][..], |field| &field.content_types);
     let mut concrete = types.iter().filter(|one| !one.contains('*'));
     let (content_type, content) = match &entry.content {

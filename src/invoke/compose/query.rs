@@ -12,7 +12,7 @@ use super::keys::Keys;
 use super::path::{self, Values};
 use super::route::Route;
 use super::value::{self, Parts};
-use crate::catalog::{CollectionSeparator, Location, Parameter, RequestTemplate, Style};
+use crate::catalog::{CollectionSeparator, FileUse, Location, Parameter, RequestTemplate, Style};
 use crate::invoke::{ArgumentError, ArgumentFault};
 
 /// What `allowReserved` keeps in a value: RFC 3986's reserved characters without those that end a pair (`#`,
@@ -132,7 +132,7 @@ impl Query {
             let mut entries = Entries::new(&[], Inline::new(0));
             for (key, member) in members {
                 if !member.is_null() {
-                    entries.add_undeclared(key, member)?;
+                    entries.add_undeclared(key, FileUse::Never, member)?;
                 }
             }
             form::write(&entries.list)?

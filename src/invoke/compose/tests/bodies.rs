@@ -43,6 +43,7 @@ fn of(fields: Vec<Field>) -> Fields {
     Fields {
         fields,
         open: false,
+        further: FileUse::Never,
         within: None,
     }
 }
@@ -370,6 +371,42 @@ fn files_beside_plain_values() {
 }
 
 #[test]
+fn further_fields_may_be_files() {
+    let mut fields = of(vec![field("note")]);
+    (fields.open, fields.further) = (true, FileUse::Only);
+    let send = sending("multipart/form-data", BodyShape::Multipart(fields));
+    assert_eq!(
+        parts(
+            &send,
+            r#"{"note": "n", "a": {"text": "x", "name": "a.txt"}}"#
+        ),
+        [
+            "Content-Disposition: form-data; name=\"note\"\r\n\r\nn",
+            "Content-Disposition: form-data; name=\"a\"; filename=\"a.txt\"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nx",
+        ]
+    );
+    refused(&send, r#"{"a": "x"}"#, ArgumentFault::InvalidFileArgument);
+}
+
+#[test]
+fn types_that_leave_the_value_open_change_nothing() {
+    let mut any = field("f");
+    any.content_types = vec!["*/*".into()];
+    let send = multipart(vec![any]);
+    assert_eq!(
+        parts(&send, r#"{"f": "a"}"#),
+        ["Content-Disposition: form-data; name=\"f\"\r\n\r\na"]
+    );
+    let mut photo = file("photo", &["image/png"]);
+    photo.file = FileUse::Beside;
+    let send = multipart(vec![photo]);
+    assert_eq!(
+        parts(&send, r#"{"photo": "an id"}"#),
+        ["Content-Disposition: form-data; name=\"photo\"\r\n\r\nan id"]
+    );
+}
+
+#[test]
 fn the_files_of_a_call_are_limited_together() {
     let upload = multipart(vec![file("a", &[]), file("b", &[])]);
     let limits = Limits {
@@ -437,6 +474,12 @@ fn bytes_and_text_go_out_as_they_are() {
     );
     assert_eq!(body(&raw, r#"{"body": 1.50}"#), "1.50");
     refused(&raw, r#"{"body": {}}"#, ArgumentFault::InvalidType);
+    let latin = sending(
+        "text/plain; charset=iso-8859-1",
+        BodyShape::Text(member("body")),
+    );
+    assert_eq!(body(&latin, r#"{"body": "plain"}"#), "plain");
+    refused(&latin, r#"{"body": "é"}"#, ArgumentFault::InvalidType);
     let broken = sending("text/a\r\nb", BodyShape::Text(member("body")));
     refused(&broken, r#"{"body": "a"}"#, ArgumentFault::NotInvocable);
 }

@@ -153,6 +153,7 @@ fn any_shape() -> impl Strategy<Value = BodyShape> {
         parts.prop_map(|(fields, open, within)| Fields {
             fields,
             open,
+            further: FileUse::Beside,
             within,
         })
     };
