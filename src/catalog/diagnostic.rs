@@ -107,6 +107,10 @@ codes! {
     DefinitionTooLarge => "definition_too_large",
     /// A keyword of a body cannot be said of flat arguments and is left out.
     BodyKeywordLeftOut => "body_keyword_left_out",
+    /// A body that travels as one text, as one file or as a sequence is not described by its schema.
+    BodySchemaLeftOut => "body_schema_left_out",
+    /// An encoding of a part within a part, or a header of a part that has no fixed value, is not sent.
+    EncodingLeftOut => "encoding_left_out",
     /// A keyword of a schema has a value that it cannot have, and is left out.
     KeywordLeftOut => "keyword_left_out",
     /// What stands where a schema should is none; anything is accepted there.
@@ -136,6 +140,8 @@ impl DiagnosticCode {
                 | Self::ExternalRefBlocked
                 | Self::SchemaReduced
                 | Self::BodyKeywordLeftOut
+                | Self::BodySchemaLeftOut
+                | Self::EncodingLeftOut
                 | Self::KeywordLeftOut
                 | Self::SchemaLeftOut
                 | Self::PatternLeftOut

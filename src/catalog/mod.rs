@@ -37,7 +37,7 @@ pub use external::References;
 pub use files::{Place, Referenced, Stamp};
 pub use fingerprint::{Checked, Fingerprint, Recorder, SourceChanged};
 pub use loader::{FileLoader, LoadError, Loader, OpenedSource, SourceTarget};
-pub use openapi::is_reserved_header;
+pub use openapi::{is_identity_cookie, is_json_media_type, is_reserved_header};
 pub use operation::{Operation, SearchText};
 pub use options::{DefinitionSize, NameOverride, Prefix, ReadOptions};
 pub use read::{ReadError, read};
@@ -46,7 +46,8 @@ pub use route::{RoutePart, route_parts, sent_route};
 pub use security::{SchemeUse, Security};
 pub use selection::{SelectionDecision, SelectionRule};
 pub use template::{
-    Body, BodyShape, CollectionSeparator, Location, Member, Parameter, RequestTemplate, Style,
+    Body, BodyShape, CollectionSeparator, Field, Fields, FileUse, Location, Member, Parameter,
+    RequestTemplate, Style,
 };
 
 /// Where operations go while sources are read: the index builder, a counter, a list in a test.

@@ -39,7 +39,8 @@ pub struct Parameter {
     /// Whether RFC 3986 reserved characters stay unencoded.
     #[serde(default)]
     pub allow_reserved: bool,
-    /// A `content` parameter: the value is serialized as this media type (JSON) and written as one string.
+    /// A `content` parameter: the value is serialized as this media type (JSON, a form or plain text) and
+    /// written as one string.
     #[serde(default)]
     pub content_type: Option<String>,
     /// Whether the document requires it.
@@ -62,6 +63,9 @@ pub enum Location {
     Header,
     /// A cookie.
     Cookie,
+    /// The whole query string (`in: querystring` of OpenAPI 3.2).
+    #[serde(rename = "querystring")]
+    QueryString,
 }
 
 /// How a parameter's value is written (OpenAPI 3 styles, and Swagger 2's separators).
@@ -82,6 +86,8 @@ pub enum Style {
     PipeDelimited,
     /// `name[key]=a` in queries.
     DeepObject,
+    /// `name=a` in cookies, nothing encoded (OpenAPI 3.2).
+    Cookie,
     /// Swagger 2 collections with a separator other than the above.
     Collection(CollectionSeparator),
 }
@@ -113,19 +119,125 @@ pub struct Body {
     pub withheld: Vec<String>,
 }
 
-/// How arguments fill a JSON body.
+/// How arguments fill the body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum BodyShape {
-    /// The body is an object; each member is an argument of its own.
+    /// The body is a JSON object; each member is an argument of its own.
     Members {
         /// The members the schema declares, in order.
         members: Vec<Member>,
         /// Whether arguments the tool does not declare travel as further members.
         open: bool,
     },
-    /// The body is one argument, whatever it holds.
+    /// The body is one argument as JSON, whatever it holds.
     Whole(Member),
+    /// `application/x-www-form-urlencoded`.
+    Form(Fields),
+    /// `multipart/form-data`.
+    Multipart(Fields),
+    /// The body is the bytes of one file argument.
+    File {
+        /// The argument.
+        member: Member,
+        /// The media types the file may have, as declared; see [`Field::content_types`].
+        content_types: Vec<String>,
+    },
+    /// The body is one string argument, sent as it is.
+    Text(Member),
+}
+
+impl BodyShape {
+    /// The arguments of the tool that fill the body.
+    pub fn arguments(&self) -> Vec<&Member> {
+        match self {
+            Self::Members { members, .. } => members.iter().collect(),
+            Self::Form(fields) | Self::Multipart(fields) => match &fields.within {
+                Some(whole) => vec![whole],
+                None => fields.fields.iter().map(|field| &field.member).collect(),
+            },
+            Self::Whole(member) | Self::Text(member) | Self::File { member, .. } => vec![member],
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn arguments_mut(&mut self) -> Vec<&mut Member> {
+        match self {
+            Self::Members { members, .. } => members.iter_mut().collect(),
+            Self::Form(fields) | Self::Multipart(fields) => match &mut fields.within {
+                Some(whole) => vec![whole],
+                None => fields
+                    .fields
+                    .iter_mut()
+                    .map(|field| &mut field.member)
+                    .collect(),
+            },
+            Self::Whole(member) | Self::Text(member) | Self::File { member, .. } => vec![member],
+        }
+    }
+
+    /// Whether arguments that the tool does not declare travel too.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Self::Members { open, .. } => *open,
+            Self::Form(fields) | Self::Multipart(fields) => fields.within.is_none() && fields.open,
+            Self::Whole(_) | Self::Text(_) | Self::File { .. } => false,
+        }
+    }
+}
+
+/// The fields of a form or of a multipart body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fields {
+    /// The fields the schema declares, in order.
+    pub fields: Vec<Field>,
+    /// Whether further fields travel.
+    pub open: bool,
+    /// Whether objects in further fields are file arguments.
+    #[serde(default)]
+    pub further: FileUse,
+    /// The one object argument that holds all fields, where they are no arguments of their own.
+    #[serde(default)]
+    pub within: Option<Member>,
+}
+
+/// One field of a form or one part of a multipart body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Field {
+    /// The argument and the field's name; a member of the one object argument where there is one.
+    pub member: Member,
+    /// How values of more than one part are written; none: by their kind, see [`Self::content_types`].
+    #[serde(default)]
+    pub style: Option<Style>,
+    /// Whether each part of a value travels on its own, where there is a style.
+    #[serde(default)]
+    pub explode: bool,
+    /// Whether RFC 3986 reserved characters stay unencoded.
+    #[serde(default)]
+    pub allow_reserved: bool,
+    /// The media types a part may have, as declared (ranges included). Empty: plain values are text, objects
+    /// JSON, and files of any type.
+    #[serde(default)]
+    pub content_types: Vec<String>,
+    /// Whether objects are file arguments.
+    #[serde(default)]
+    pub file: FileUse,
+    /// Further headers of the part, whose values the document fixes.
+    #[serde(default)]
+    pub headers: Vec<(String, String)>,
+}
+
+/// Whether a field's objects are file arguments; a list of them is several files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FileUse {
+    /// They are plain objects.
+    #[default]
+    Never,
+    /// A file is the only thing the field takes.
+    Only,
+    /// Plain values are taken too, and objects of another shape are no files.
+    Beside,
 }
 
 /// One argument that becomes a body member (or the whole body).

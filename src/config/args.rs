@@ -233,6 +233,9 @@ pub struct CallArgs {
     /// Calls in flight to one backend; more wait under their deadline.
     #[arg(long, value_name = "COUNT", default_value_t = 64)]
     pub max_calls: usize,
+    /// The most bytes of the files that one call holds inline; more is refused.
+    #[arg(long, value_name = "BYTES", default_value_t = 1024 * 1024)]
+    pub max_inline_bytes: usize,
     /// Let the servers that the documents name have loopback and private addresses.
     #[arg(long)]
     pub allow_private: bool,
@@ -284,6 +287,9 @@ impl CallArgs {
                 .then(|| Duration::from_secs_f64(self.deadline).max(DEADLINE_MIN)),
             budget_bytes: budget.bytes(),
             in_flight_max: self.max_calls,
+            limits: invoke::Limits {
+                inline_bytes_max: self.max_inline_bytes,
+            },
             ..invoke::Settings::default()
         })
     }

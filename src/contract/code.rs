@@ -117,6 +117,10 @@ impl From<ArgumentFault> for Code {
             ArgumentFault::HeaderInjection => Self::HeaderInjection,
             ArgumentFault::NullNotAllowed => Self::NullNotAllowed,
             ArgumentFault::InvalidType => Self::InvalidType,
+            ArgumentFault::InvalidCookieValue => Self::InvalidCookieValue,
+            ArgumentFault::CookieCarrierCollision => Self::CookieCarrierCollision,
+            ArgumentFault::InvalidFileArgument => Self::InvalidFileArgument,
+            ArgumentFault::FileTooLarge => Self::FileTooLarge,
             ArgumentFault::NotInvocable => Self::NotInvocable,
         }
     }

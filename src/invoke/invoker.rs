@@ -10,7 +10,7 @@ use super::backends::Backends;
 use super::map::{self, Head};
 use super::media::Media;
 use super::meter::{self, Bounds};
-use super::{Failure, FailureKind, Filtered, Outcome, Part};
+use super::{Failure, FailureKind, Filtered, Limits, Outcome, Part};
 use crate::catalog::RequestTemplate;
 use crate::http::{Client, Method, Request, SendError};
 
@@ -25,6 +25,8 @@ pub struct Settings {
     pub budget_bytes: usize,
     /// The largest body that is read to its end, in bytes.
     pub ceiling_bytes: u64,
+    /// What the arguments of a call may hold.
+    pub limits: Limits,
 }
 
 impl Default for Settings {
@@ -35,6 +37,7 @@ impl Default for Settings {
             // The default budget of an answer: a larger body can never be forwarded.
             budget_bytes: 262_144,
             ceiling_bytes: 64 * 1024 * 1024,
+            limits: Limits::default(),
         }
     }
 }
@@ -59,6 +62,11 @@ impl Invoker {
             settings,
             backends,
         }
+    }
+
+    /// What the arguments of a call may hold; whoever composes one needs it.
+    pub fn limits(&self) -> Limits {
+        self.settings.limits
     }
 
     /// Makes one call under the configured deadline. Dropping the future drops the request.

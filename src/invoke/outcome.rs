@@ -156,6 +156,14 @@ pub enum ArgumentFault {
     NullNotAllowed,
     /// A value no wire form can carry.
     InvalidType,
+    /// A cookie value holds what a cookie cannot.
+    InvalidCookieValue,
+    /// A cookie would be named like one that carries a credential.
+    CookieCarrierCollision,
+    /// A file argument is not of the documented shape.
+    InvalidFileArgument,
+    /// The files of the call are over the limit.
+    FileTooLarge,
     /// The operation has no server, or its call cannot be composed at all.
     NotInvocable,
 }

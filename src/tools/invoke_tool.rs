@@ -11,7 +11,7 @@ use super::{Generation, Settings};
 use crate::access::View;
 use crate::catalog::{Operation, RequestTemplate};
 use crate::contract::{Code, Envelope, ErrorEnvelope, ToolResult, emit};
-use crate::invoke::{self, Invoker, Outcome, compose_checked};
+use crate::invoke::{self, Invoker, Limits, Outcome, compose_checked};
 use crate::json::kind;
 
 /// Levels a JSON text in `arguments` may nest; the same as a message's.
@@ -77,7 +77,7 @@ impl Request {
         settings: &Settings,
     ) -> Result<ToolResult, Fault> {
         let input_schema = &operation.definition.input_schema;
-        let request = self.compose(operation)?;
+        let request = self.compose(operation, invoker.limits())?;
         let outcome = invoker.call(template(operation)?, request).await;
         let envelope = match &outcome {
             Outcome::Answer(answer) => Envelope::Answer {
@@ -95,10 +95,15 @@ impl Request {
     }
 
     /// Composes the request and sends nothing.
-    pub(super) fn compose(&self, operation: &Operation) -> Result<invoke::Request, Fault> {
+    pub(super) fn compose(
+        &self,
+        operation: &Operation,
+        limits: Limits,
+    ) -> Result<invoke::Request, Fault> {
         let template = template(operation)?;
         let arguments = self.object()?;
-        compose_checked(template, &operation.definition.input_schema, &arguments)
+        let input_schema = &operation.definition.input_schema;
+        compose_checked(template, input_schema, &arguments, limits)
             .map_err(|error| Fault::Refused(ErrorEnvelope::from(&error)))
     }
 

@@ -149,7 +149,7 @@ impl MetaTools {
             let generation = self.0.generations.current();
             let view = self.view(&generation, caller);
             let operation = request.operation(&generation, &view)?;
-            request.compose(&operation)
+            request.compose(&operation, self.0.invoker.limits())
         }));
         match composed {
             Ok(Ok(request)) => Ok(request),

@@ -215,8 +215,8 @@ fn transport_and_credentials_are_never_arguments() {
         "q": {"type": "apiKey", "in": "query", "name": "key"},
     }});
     let read = read_one(&document);
-    assert_eq!(properties(&read.operations[0]), ["X-Fine"]);
-    assert_eq!(read.report.diagnostics.len(), names.len() + 4);
+    assert_eq!(properties(&read.operations[0]), ["X-Fine", "tracking"]);
+    assert_eq!(read.report.diagnostics.len(), names.len() + 3);
     assert!(
         read.findings()
             .iter()
@@ -234,7 +234,12 @@ fn what_cannot_be_written_drops_the_operation_only_when_it_is_required() {
         openapi(&json!({"/a": {"get": {"parameters": [one]}}}))
     };
     for rest in [
-        json!({"in": "cookie"}),
+        json!({"in": "cookie", "style": "simple"}),
+        json!({"in": "cookie", "name": "not a name"}),
+        json!({"in": "query", "schema": {"type": "array", "items": {"type": "object"}}}),
+        json!({"in": "header", "schema": {"type": "array", "items": {"type": "array", "items": {}}}}),
+        json!({"in": "query", "content": {"application/x-www-form-urlencoded": {}}}),
+        json!({"in": "query", "content": {"image/png": {}}}),
         json!({"in": "query", "style": "simple"}),
         json!({"in": "header", "name": "not a name"}),
         json!({"in": "query", "content": {"application/xml": {}}}),
@@ -395,7 +400,7 @@ fn what_flat_arguments_cannot_say_is_reported() {
 }
 
 #[test]
-fn json_is_chosen_and_other_bodies_drop_the_operation() {
+fn json_is_chosen_and_bodies_that_are_not_written_drop_the_operation() {
     let with = |content: Value, required: bool| {
         openapi(
             &json!({"/a": {"post": {"requestBody": {"required": required, "content": content}}}}),
@@ -421,11 +426,12 @@ fn json_is_chosen_and_other_bodies_drop_the_operation() {
     );
     assert_eq!(media_type(json!({"*/*": {}})), "application/json");
     for other in [
-        "application/x-www-form-urlencoded",
-        "multipart/form-data",
-        "text/plain",
-        "application/octet-stream",
         "application/xml",
+        "text/xml; charset=utf-8",
+        "application/atom+xml",
+        "multipart/mixed",
+        "multipart/related",
+        "nonsense",
     ] {
         let read = read_one(&with(
             json!({other: {"schema": {"type": "object", "properties": {"a": {}}}}}),
@@ -477,11 +483,10 @@ fn swagger_bodies_forms_and_parameters() {
     );
     assert_eq!(
         read.findings(),
-        [
-            "dropped unsupported_media_type /paths/~1pets/put/parameters/0",
-            "dropped unsupported_media_type /paths/~1pets/patch/parameters/0"
-        ]
+        ["dropped unsupported_media_type /paths/~1pets/put/parameters/0"]
     );
+    let file = &read.named("patch_pets").template.as_ref().unwrap().body;
+    assert_eq!(file.as_ref().unwrap().media_type, "multipart/form-data");
 }
 
 #[test]

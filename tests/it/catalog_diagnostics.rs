@@ -60,10 +60,10 @@ fn cause(code: DiagnosticCode) -> (&'static str, String) {
         }
         Code::ExternalRefBlocked => parameter(json!({"$ref": "../other.json"})),
         Code::UnsupportedMediaType => json(openapi(
-            &json!({"/a": {"post": {"requestBody": {"content": {"text/csv": {}}}}}}),
+            &json!({"/a": {"post": {"requestBody": {"content": {"text/xml": {}}}}}}),
         )),
         Code::UnsupportedParameter => {
-            parameter(json!({"name": "p", "in": "cookie", "required": true}))
+            parameter(json!({"name": "p", "in": "cookie", "style": "label", "required": true}))
         }
         Code::MissingPathParameter => json(openapi(&json!({"/{a}": {"get": {}}}))),
         Code::ParameterDropped => parameter(json!({"name": "Host", "in": "header"})),

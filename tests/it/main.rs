@@ -2,8 +2,10 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod architecture;
+mod bodies;
 mod catalog;
 mod catalog_arguments;
+mod catalog_bodies;
 mod catalog_cases;
 mod catalog_diagnostics;
 mod catalog_dialects;
@@ -42,6 +44,7 @@ mod published;
 mod readme;
 mod reload;
 mod reload_process;
+mod round_trip;
 mod rust_text;
 mod tools;
 mod tools_codes;

@@ -1,6 +1,19 @@
-//! Media types of bodies: which of those offered is used.
+//! Media types of bodies: what each is written as, and which of those offered is used.
 //!
-//! Owns: telling JSON from the rest, and the choice among several. Must never look at a schema.
+//! Owns: telling JSON, forms, multipart, text and bytes apart, for documents and for composing alike. Must
+//! never look at a schema.
+
+/// How a body of some media type is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Written {
+    // In the order of preference (ingestion.md, "Arguments").
+    Json,
+    Form,
+    Multipart,
+    Text,
+    /// Any other type: bytes that are sent as they are.
+    Bytes,
+}
 
 /// The type without its parameters, in lower case.
 pub(super) fn essence(media_type: &str) -> String {
@@ -8,29 +21,63 @@ pub(super) fn essence(media_type: &str) -> String {
     media_type[..end].trim().to_ascii_lowercase()
 }
 
-/// Whether a type is JSON, or a range that JSON is in.
-pub(super) fn is_json(media_type: &str) -> bool {
+/// Whether a media type is JSON, or a range that JSON is in (`*/*` and `application/*`; ingestion.md,
+/// "Arguments").
+pub fn is_json_media_type(media_type: &str) -> bool {
     let essence = essence(media_type);
-    matches!(
-        essence.as_str(),
-        "application/json" | "text/json" | "*/*" | "application/*"
-    ) || essence.ends_with("+json")
+    matches!(essence.as_str(), "*/*" | "application/*")
+        || essence.ends_with("/json")
+        || essence.ends_with("+json")
 }
 
-/// The JSON type to use of those offered: `application/json` itself before its relatives.
-pub(super) fn json_of<'a>(mut offered: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
-    let mut relatives = offered.clone();
+/// Whether a media type is XML data, which has no form that a JSON value could be written in. Images and the
+/// like that happen to be XML are files.
+pub(super) fn is_xml(media_type: &str) -> bool {
+    let essence = essence(media_type);
+    let is_data = essence.starts_with("application/") || essence.starts_with("text/");
+    is_data && (essence.ends_with("/xml") || essence.ends_with("+xml"))
+}
+
+/// How a body of a media type is written; none when it cannot be.
+pub(super) fn written(media_type: &str) -> Option<Written> {
+    let name = essence(media_type);
+    let (main, sub) = name.split_once('/')?;
+    if main.is_empty() || sub.is_empty() {
+        return None;
+    }
+    if is_json_media_type(media_type) {
+        return Some(Written::Json);
+    }
+    match name.as_str() {
+        "application/x-www-form-urlencoded" => Some(Written::Form),
+        "multipart/form-data" | "multipart/*" => Some(Written::Multipart),
+        _ if main == "multipart" || is_xml(media_type) => None,
+        _ if main == "text" => Some(Written::Text),
+        _ => Some(Written::Bytes),
+    }
+}
+
+/// The type to use of those offered: by how it is written, then `application/json` itself before its
+/// relatives, then the first.
+pub(super) fn choose<'a>(offered: impl Iterator<Item = &'a str>) -> Option<(&'a str, Written)> {
     offered
-        .find(|one| essence(one) == "application/json")
-        .or_else(|| relatives.find(|one| is_json(one)))
+        .filter_map(|one| Some((one, written(one)?)))
+        .min_by_key(|(one, written)| {
+            let is_relative = *written == Written::Json && essence(one) != "application/json";
+            (*written, is_relative)
+        })
 }
 
-/// What a JSON body is sent as: the type as declared, a range as `application/json`.
-pub(super) fn sent_as(declared: &str) -> String {
-    if declared.contains('*') {
-        "application/json".to_owned()
-    } else {
-        declared.trim().to_owned()
+/// What a body is sent as: the type as declared with its parameters, a range as the plainest type in it.
+///
+/// A multipart type loses its parameters: its boundary is chosen by whoever writes it.
+pub(super) fn sent_as(declared: &str, written: Written) -> String {
+    match written {
+        Written::Multipart => "multipart/form-data".to_owned(),
+        Written::Json if declared.contains('*') => "application/json".to_owned(),
+        Written::Text if declared.contains('*') => "text/plain; charset=utf-8".to_owned(),
+        Written::Bytes if declared.contains('*') => "application/octet-stream".to_owned(),
+        _ => declared.trim().to_owned(),
     }
 }
 
@@ -39,30 +86,80 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_is_found_among_its_relatives() {
+    fn types_are_chosen_by_how_they_are_written() {
+        use Written::{Bytes, Form, Json, Multipart, Text};
         for (offered, want) in [
             (
                 &["application/xml", "application/json"][..],
-                Some("application/json"),
+                Some(("application/json", Json)),
             ),
             (
                 &[
                     "application/merge-patch+json",
                     "application/JSON; charset=utf-8",
                 ],
-                Some("application/JSON; charset=utf-8"),
+                Some(("application/JSON; charset=utf-8", Json)),
             ),
             (
                 &["application/vnd.a+json", "*/*"],
-                Some("application/vnd.a+json"),
+                Some(("application/vnd.a+json", Json)),
             ),
-            (&["*/*"], Some("*/*")),
-            (&["application/x-www-form-urlencoded", "text/plain"], None),
-            (&["application/jsonlines"], None),
+            (&["*/*"], Some(("*/*", Json))),
+            (
+                &[
+                    "text/plain",
+                    "multipart/form-data; boundary=x",
+                    "application/x-www-form-urlencoded;charset=utf-8",
+                ],
+                Some(("application/x-www-form-urlencoded;charset=utf-8", Form)),
+            ),
+            (
+                &["text/plain", "multipart/form-data"],
+                Some(("multipart/form-data", Multipart)),
+            ),
+            (
+                &["application/octet-stream", "text/x-markdown", "text/plain"],
+                Some(("text/x-markdown", Text)),
+            ),
+            (
+                &["text/xml", "multipart/mixed", "image/png", "image/gif"],
+                Some(("image/png", Bytes)),
+            ),
+            (
+                &["application/jsonlines"],
+                Some(("application/jsonlines", Bytes)),
+            ),
+            (
+                &[
+                    "application/xml",
+                    "text/xml",
+                    "application/a+xml",
+                    "multipart/mixed",
+                ],
+                None,
+            ),
+            (&["image/svg+xml"], Some(("image/svg+xml", Bytes))),
+            (&["", "nothing", "/", "a/"], None),
             (&[], None),
         ] {
-            assert_eq!(json_of(offered.iter().copied()), want);
+            assert_eq!(choose(offered.iter().copied()), want, "{offered:?}");
         }
-        assert_eq!(sent_as("application/*"), "application/json");
+        for (declared, written, want) in [
+            ("application/*", Json, "application/json"),
+            ("image/*", Bytes, "application/octet-stream"),
+            ("text/*", Text, "text/plain; charset=utf-8"),
+            (
+                " text/csv; header=present ",
+                Text,
+                "text/csv; header=present",
+            ),
+            (
+                "multipart/form-data; boundary=a",
+                Multipart,
+                "multipart/form-data",
+            ),
+        ] {
+            assert_eq!(sent_as(declared, written), want);
+        }
     }
 }

@@ -5,6 +5,8 @@
 
 mod body;
 mod extension;
+mod fields;
+mod files;
 mod media;
 mod never;
 mod output;
@@ -12,6 +14,7 @@ mod parameters;
 mod security;
 mod servers;
 mod walk;
+mod wire;
 
 use serde_json::{Map, Value, json};
 
@@ -28,7 +31,8 @@ use extension::Extension;
 use security::Carriers;
 pub(crate) use walk::{is_method, plan};
 
-pub use never::is_reserved_header;
+pub use media::is_json_media_type;
+pub use never::{is_identity_cookie, is_reserved_header};
 
 /// A document whose operations are known but not converted yet.
 #[derive(Debug)]
@@ -258,6 +262,8 @@ struct Arguments<'d> {
     additional: Value,
     /// Further keywords of the root.
     further: Map<String, Value>,
+    /// Members of the body that are the backend's to set.
+    withheld: Vec<String>,
     parameters: Vec<Parameter>,
     grouped: Vec<String>,
     warnings: Vec<Finding>,
@@ -282,6 +288,7 @@ impl<'d> Arguments<'d> {
             required: Vec::new(),
             additional: json!(false),
             further: Map::new(),
+            withheld: Vec::new(),
             parameters: Vec::new(),
             grouped: Vec::new(),
             warnings: Vec::new(),
@@ -339,12 +346,19 @@ fn allow_nulls(root: &Value, parameters: &mut [Parameter], body: Option<&mut Bod
         parameter.nullable = argument_allows_null(root, &parameter.argument);
     }
     let Some(body) = body else { return };
-    let members = match &mut body.shape {
-        BodyShape::Members { members, .. } => members.as_mut_slice(),
-        BodyShape::Whole(member) => std::slice::from_mut(member),
-    };
-    for member in members {
+    for member in body.shape.arguments_mut() {
         member.nullable = argument_allows_null(root, &member.argument);
+    }
+    if let BodyShape::Form(fields) | BodyShape::Multipart(fields) = &mut body.shape
+        && let Some(whole) = &fields.within
+    {
+        // The one argument was written out member by member, so its members stand in it.
+        let whole = &root["properties"][&whole.argument];
+        for field in &mut fields.fields {
+            field.member.nullable = whole["properties"]
+                .get(&field.member.argument)
+                .is_none_or(|schema| allows_null(root, schema));
+        }
     }
 }
 

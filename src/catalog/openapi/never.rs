@@ -36,22 +36,72 @@ const HEADERS_NEVER: [&str; 20] = [
 const HEADER_PREFIXES_NEVER: [&str; 2] = ["proxy-", "x-forwarded-"];
 
 /// Words in the names of cookies that carry somebody's identity.
-const COOKIE_WORDS_NEVER: [&str; 14] = [
-    "session",
-    "sess",
-    "sid",
-    "sessionid",
-    "jsessionid",
-    "phpsessid",
-    "token",
-    "auth",
-    "jwt",
-    "csrf",
-    "xsrf",
-    "csrftoken",
+const COOKIE_WORDS_NEVER: [&str; 38] = [
     "access",
+    "apikey",
+    "aspxauth",
+    "auth",
+    "authentication",
+    "authorization",
+    "bearer",
+    "clearance",
+    "credential",
+    "credentials",
+    "csrf",
+    "identity",
+    "impersonate",
+    "jwt",
+    "logged",
+    "login",
+    "oauth",
+    "oidc",
+    "password",
+    "passwd",
+    "phpsessid",
+    "pwd",
     "refresh",
+    "remember",
+    "saml",
+    "secret",
+    "secure",
+    "sess",
+    "sessid",
+    "session",
+    "sid",
+    "signature",
+    "signin",
+    "sso",
+    "ticket",
+    "token",
+    "user",
+    "xsrf",
 ];
+
+/// Ends of such words, where names are written without a separator.
+const COOKIE_ENDS_NEVER: [&str; 7] = [
+    "auth",
+    "csrf",
+    "jwt",
+    "sessid",
+    "session",
+    "sessionid",
+    "token",
+];
+
+/// Beginnings of such words.
+const COOKIE_BEGINNINGS_NEVER: [&str; 4] = ["aspsession", "csrf", "sessionid", "xsrf"];
+
+/// Whether a cookie's name says that it carries somebody's identity. It is never set from an argument: an
+/// agent could take another's place with it.
+pub fn is_identity_cookie(name: &str) -> bool {
+    snake(name).split('_').any(|word| {
+        COOKIE_WORDS_NEVER.contains(&word)
+            || COOKIE_ENDS_NEVER.iter().any(|end| word.ends_with(end))
+            || COOKIE_BEGINNINGS_NEVER
+                .iter()
+                .any(|begin| word.starts_with(begin))
+    })
+}
 
 /// Why a parameter is never an argument.
 pub(super) fn never(
@@ -65,12 +115,9 @@ pub(super) fn never(
     }
     match location {
         Location::Path => (!in_route.contains(name)).then_some("has no place in the route"),
-        Location::Query => None,
+        Location::Query | Location::QueryString => None,
         Location::Header => is_reserved_header(name).then_some("belongs to the transport"),
-        Location::Cookie => snake(name)
-            .split('_')
-            .any(|word| COOKIE_WORDS_NEVER.contains(&word))
-            .then_some("carries somebody's identity"),
+        Location::Cookie => is_identity_cookie(name).then_some("carries somebody's identity"),
     }
 }
 
@@ -82,4 +129,47 @@ pub fn is_reserved_header(name: &str) -> bool {
         || HEADER_PREFIXES_NEVER
             .iter()
             .any(|prefix| name.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cookies_of_identity_are_told_by_their_names() {
+        for name in [
+            "session",
+            "JSESSIONID",
+            "PHPSESSID",
+            "connect.sid",
+            "ASP.NET_SessionId",
+            ".ASPXAUTH",
+            "ASPSESSIONIDQQABCD",
+            "__Secure-next-auth.session-token",
+            "csrftoken",
+            "XSRF-TOKEN",
+            "accessToken",
+            "remember_me",
+            "wordpress_logged_in_ab12",
+            "laravel_session",
+            "user_id",
+            "authToken",
+            "id_token",
+            "xoauth",
+        ] {
+            assert!(is_identity_cookie(name), "{name}");
+        }
+        for name in [
+            "theme",
+            "lang",
+            "debug",
+            "primitive",
+            "author",
+            "possessions",
+            "basket",
+            "inside",
+        ] {
+            assert!(!is_identity_cookie(name), "{name}");
+        }
+    }
 }

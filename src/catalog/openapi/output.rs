@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::media;
+use super::media::{self, Written};
 use crate::catalog::document::{Document, Target, Version};
 use crate::catalog::finding::Finding;
 use crate::catalog::schema::{Direction, Draft, Publisher, is_object};
@@ -138,7 +138,7 @@ fn chosen_schema<'d>(
             value,
             at: at.join("schema"),
         });
-        let is_json = types.is_empty() || types.iter().any(|one| media::is_json(one));
+        let is_json = types.is_empty() || types.iter().any(|one| media::is_json_media_type(one));
         return Ok(schema.filter(|schema| {
             let resolved = document.resolve(schema.value, &schema.at);
             let name = resolved.ok().and_then(|target| target.value.get("type"));
@@ -159,7 +159,7 @@ fn chosen_schema<'d>(
         Some(Target { value, at })
     };
     let types = content.keys().map(String::as_str);
-    if let Some(json) = media::json_of(types.clone()) {
+    if let Some((json, Written::Json)) = media::choose(types.clone()) {
         return Ok(entry(json));
     }
     // Other text arrives as a string.

@@ -7,15 +7,14 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
+use super::Arguments;
 use super::never::never;
 use super::security::Carriers;
-use super::{Arguments, media};
+use super::wire::{Wire, has_wire_form, is_alone, wire};
 use crate::catalog::document::{Document, Version, flag, shown};
 use crate::catalog::finding::Finding;
 use crate::catalog::route::{placeholders, query_pairs, without_pairs};
-use crate::catalog::{
-    CollectionSeparator, DiagnosticCode, Location, Parameter, RoutePart, Style, route_parts,
-};
+use crate::catalog::{DiagnosticCode, Location, Parameter, RoutePart, Style, route_parts};
 use crate::json::Pointer;
 
 /// An operation has at most this many parameters; people's have a few dozen.
@@ -115,6 +114,7 @@ fn one<'d>(
         ("query", _) => Place::Outside(Location::Query),
         ("header", _) => Place::Outside(Location::Header),
         ("cookie", Version::V30 | Version::V31 | Version::V32) => Place::Outside(Location::Cookie),
+        ("querystring", Version::V32) => Place::Outside(Location::QueryString),
         ("body", Version::V20) => Place::Body,
         ("formData", Version::V20) => Place::Form,
         _ => {
@@ -163,7 +163,10 @@ pub(super) fn add(
             );
             continue;
         }
-        match wire(arguments.document, parameter, location) {
+        let wire = wire(arguments.document, parameter, location)
+            .and_then(|wire| has_wire_form(arguments.document, parameter, wire))
+            .and_then(|wire| is_alone(declared, parameter, route, wire));
+        match wire {
             Ok(wire) => kept.push((parameter, location, wire)),
             Err(finding) if flag(parameter.map, "required") || location == Location::Path => {
                 return Err(finding);
@@ -196,117 +199,13 @@ pub(super) fn sent_route(route: &str, declared: &[Declared<'_>]) -> String {
     })
 }
 
-/// How a parameter is written.
-struct Wire {
-    style: Style,
-    explode: bool,
-    content_type: Option<String>,
-}
-
-fn wire(
-    document: &Document,
-    parameter: &Declared<'_>,
-    location: Location,
-) -> Result<Wire, Finding> {
-    let unsupported = |what: String| {
-        let message = format!("the parameter {} {what}", shown(parameter.name));
-        Finding::new(DiagnosticCode::UnsupportedParameter, &parameter.at, message)
-    };
-    if location == Location::Cookie {
-        return Err(unsupported(
-            "travels in a cookie, which is not written".to_owned(),
-        ));
-    }
-    if location == Location::Header && !is_header_name(parameter.name) {
-        return Err(unsupported("is no header name".to_owned()));
-    }
-    if document.version == Version::V20 {
-        return Ok(swagger_wire(parameter.map, location));
-    }
-    let default = match location {
-        Location::Path | Location::Header => "simple",
-        Location::Query | Location::Cookie => "form",
-    };
-    if let Some(content) = parameter.map.get("content") {
-        let types = content.as_object().into_iter().flatten();
-        let mut types = types.map(|(name, _)| name.as_str());
-        return match (types.next(), types.next()) {
-            (Some(one), None) if media::is_json(one) => Ok(Wire {
-                style: if default == "form" {
-                    Style::Form
-                } else {
-                    Style::Simple
-                },
-                explode: false,
-                content_type: Some(media::sent_as(one)),
-            }),
-            _ => Err(unsupported(
-                "has content that is not one JSON type".to_owned(),
-            )),
-        };
-    }
-    let declared = parameter.map.get("style").and_then(Value::as_str);
-    let style = match (location, declared.unwrap_or(default)) {
-        (Location::Path | Location::Header, "simple") => Style::Simple,
-        (Location::Path, "label") => Style::Label,
-        (Location::Path, "matrix") => Style::Matrix,
-        (Location::Query, "form") => Style::Form,
-        (Location::Query, "spaceDelimited") => Style::SpaceDelimited,
-        (Location::Query, "pipeDelimited") => Style::PipeDelimited,
-        (Location::Query, "deepObject") => Style::DeepObject,
-        (_, other) => {
-            return Err(unsupported(format!(
-                "has the style {}, which its place does not have",
-                shown(other)
-            )));
-        }
-    };
-    let explode = parameter.map.get("explode").and_then(Value::as_bool);
-    Ok(Wire {
-        style,
-        // deepObject has only the exploded form, whatever the document says.
-        explode: style == Style::DeepObject || explode.unwrap_or(style == Style::Form),
-        content_type: None,
-    })
-}
-
-/// Swagger 2.0: `collectionFormat` of arrays; everything else is written as in 3.0.
-fn swagger_wire(map: &Map<String, Value>, location: Location) -> Wire {
-    let member = |name: &str| map.get(name).and_then(Value::as_str);
-    let plain = match location {
-        Location::Path | Location::Header => Style::Simple,
-        Location::Query | Location::Cookie => Style::Form,
-    };
-    let is_array = member("type") == Some("array");
-    let (style, explode) = match member("collectionFormat") {
-        _ if !is_array => (plain, plain == Style::Form),
-        Some("ssv") => (Style::Collection(CollectionSeparator::Space), false),
-        Some("tsv") => (Style::Collection(CollectionSeparator::Tab), false),
-        Some("pipes") => (Style::Collection(CollectionSeparator::Pipe), false),
-        Some("multi") if plain == Style::Form => (plain, true),
-        _ => (plain, false),
-    };
-    Wire {
-        style,
-        explode,
-        content_type: None,
-    }
-}
-
-/// A token of RFC 9110.
-fn is_header_name(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
-}
-
 /// What the agent calls each parameter: its own name, and for the later of two locations that share one
 /// the name with its location behind it.
 fn argument_names(kept: &[(&Declared<'_>, Location, Wire)]) -> Vec<String> {
-    const PRECEDENCE: [(Location, &str); 4] = [
+    const PRECEDENCE: [(Location, &str); 5] = [
         (Location::Path, "_path"),
         (Location::Query, "_query"),
+        (Location::QueryString, "_query"),
         (Location::Header, "_header"),
         (Location::Cookie, "_cookie"),
     ];
@@ -368,14 +267,7 @@ fn schema(
 ) -> Result<Value, Finding> {
     let (map, at) = (parameter.map, &parameter.at);
     if arguments.document.version == Version::V20 {
-        // The parameter is its own schema.
-        let own = ["name", "in", "required", "description", "allowEmptyValue"];
-        let schema: Map<String, Value> = map
-            .iter()
-            .filter(|(name, _)| !own.contains(&name.as_str()))
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-        return arguments.publisher.property(&Value::Object(schema), at);
+        return arguments.publisher.property(&own_schema(map), at);
     }
     let (value, at) = if wire.content_type.is_some() {
         let content = map.get("content").and_then(Value::as_object);
@@ -407,8 +299,19 @@ fn schema(
     }
 }
 
+/// The schema of a parameter of Swagger 2.0, which is its own.
+pub(super) fn own_schema(map: &Map<String, Value>) -> Value {
+    let own = ["name", "in", "required", "description", "allowEmptyValue"];
+    let schema: Map<String, Value> = map
+        .iter()
+        .filter(|(name, _)| !own.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    Value::Object(schema)
+}
+
 /// What the parameter says of itself goes before what its schema says.
-fn describe(document: &Document, parameter: &Declared<'_>, schema: &mut Value) {
+pub(super) fn describe(document: &Document, parameter: &Declared<'_>, schema: &mut Value) {
     if schema == &json!(true) {
         *schema = json!({});
     }

@@ -3,7 +3,7 @@
 use crate::http::header::HeaderValue;
 use mime::Mime;
 
-use super::value::is_json;
+use crate::catalog::is_json_media_type as is_json;
 
 /// How many declared media types are sent: documents that list dozens generate them.
 const TYPES_MAX: usize = 8;

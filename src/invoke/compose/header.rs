@@ -52,7 +52,8 @@ pub(super) fn add(
 }
 
 fn text(parameter: &Parameter, value: &Value) -> Result<String, ArgumentError> {
-    let parts = value::parts(parameter, value).ok_or_else(|| fault(parameter, value::NESTED))?;
+    let parts = value::parts(parameter.content_type.as_deref(), value)
+        .ok_or_else(|| fault(parameter, value::NESTED))?;
     let separator = match parameter.style {
         Style::Simple => ',',
         Style::Collection(CollectionSeparator::Space) => ' ',

@@ -1,14 +1,22 @@
 //! Arguments become a request, or an error that says what to change. Pure: sends nothing, reads no clock.
 //!
 //! Reading order: `route` (the route template as pieces), `names` (unknown arguments), `value` (JSON values
-//! as wire text), `path`, `query`, `header`, `body`, then [`compose`] puts them together. Must never convert
-//! a unit, a date, a time zone or the case of a value.
+//! as wire text), `keys` and `deep` (keys that come out of values), `path`, `query`, `header`, `cookie`, `file`,
+//! `fields` (what a form or multipart body holds) with `form` and `multipart` (how it is written), `body`, then
+//! [`compose`] puts them together. Must never convert a unit, a date, a time zone or the case of a value.
 
 mod accept;
 mod body;
+mod cookie;
+mod deep;
 mod encode;
 mod fault;
+mod fields;
+mod file;
+mod form;
 mod header;
+mod keys;
+mod multipart;
 mod names;
 mod path;
 mod query;
@@ -25,7 +33,7 @@ use serde_json::{Map, Value};
 use url::{Position, Url};
 
 use super::ArgumentError;
-use crate::catalog::{Location, Parameter, RequestTemplate};
+use crate::catalog::{Location, Parameter, RequestTemplate, is_json_media_type};
 use crate::http::Request;
 use fault::{null_not_allowed, too_long, uncomposable};
 use route::Route;
@@ -33,6 +41,21 @@ use route::Route;
 /// The longest URL that is composed, in bytes: the HTTP library's own limit is 65,534, and a backend that
 /// takes more than 8 KiB is rare.
 const URL_BYTES_MAX: usize = 60_000;
+
+/// What one call may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most bytes of all files that are given inline, in bytes, decoded (invoke.md, "Compose").
+    pub inline_bytes_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            inline_bytes_max: 1024 * 1024,
+        }
+    }
+}
 
 /// Composes the request of a call, knowing nothing of the arguments' schemas (invoke.md, "Compose").
 ///
@@ -43,7 +66,7 @@ pub fn compose(
     template: &RequestTemplate,
     arguments: &Map<String, Value>,
 ) -> Result<Request, ArgumentError> {
-    compose_checked(template, &Value::Null, arguments)
+    compose_checked(template, &Value::Null, arguments, Limits::default())
 }
 
 /// Composes the request of a call, and holds path values to the JSON types their input schema names.
@@ -54,6 +77,7 @@ pub fn compose_checked(
     template: &RequestTemplate,
     input_schema: &Value,
     arguments: &Map<String, Value>,
+    limits: Limits,
 ) -> Result<Request, ArgumentError> {
     let method = Method::from_bytes(template.method.as_bytes())
         .ok()
@@ -67,13 +91,11 @@ pub fn compose_checked(
 
     let mut values = path::Values::new();
     let mut query = query::Query::new(template, &route);
+    let mut cookies = cookie::Cookies::new(template);
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, accept::header(&template.accepts));
     for parameter in &template.parameters {
         let Some(value) = arguments.get(&parameter.argument) else {
-            if parameter.location == Location::Cookie && parameter.required {
-                return Err(no_cookies(parameter));
-            }
             continue;
         };
         match parameter.location {
@@ -85,11 +107,16 @@ pub fn compose_checked(
             Location::Header if has_value(parameter, value)? => {
                 header::add(&mut headers, parameter, value)?;
             }
-            Location::Query | Location::Header => {}
-            Location::Cookie => return Err(no_cookies(parameter)),
+            Location::QueryString if has_value(parameter, value)? => {
+                query.set_whole(parameter, value)?;
+            }
+            Location::Cookie if has_value(parameter, value)? => cookies.add(parameter, value)?,
+            Location::Query | Location::Header | Location::QueryString | Location::Cookie => {}
         }
     }
-    let body = body::compose(template, arguments, &mut headers)?;
+    cookies.write(&mut headers)?;
+    let inline = file::Inline::new(limits.inline_bytes_max);
+    let body = body::compose(template, arguments, inline, &mut headers)?;
     let url = assemble(template, &base, &route, &values, &query)?;
     Ok(Request {
         method,
@@ -124,21 +151,20 @@ fn base_url(template: &RequestTemplate) -> Result<Url, ArgumentError> {
 /// Whether there is something to send. A null that the schema allows is RFC 6570's undefined value: the
 /// parameter is left out.
 fn has_value(parameter: &Parameter, value: &Value) -> Result<bool, ArgumentError> {
-    // A `content` parameter has a text for null.
-    if !value.is_null() || (parameter.nullable && parameter.content_type.is_some()) {
+    // JSON has a text for null.
+    let is_json = || {
+        parameter
+            .content_type
+            .as_deref()
+            .is_some_and(is_json_media_type)
+    };
+    if !value.is_null() || (parameter.nullable && is_json()) {
         return Ok(true);
     }
     if parameter.nullable {
         return Ok(false);
     }
     Err(null_not_allowed(&parameter.argument))
-}
-
-fn no_cookies(parameter: &Parameter) -> ArgumentError {
-    uncomposable(&format!(
-        "its argument `{}` travels in a cookie, and cookies are not sent",
-        parameter.argument
-    ))
 }
 
 /// Puts the URL together and checks it again as a whole.

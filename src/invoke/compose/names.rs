@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::catalog::{BodyShape, RequestTemplate};
+use crate::catalog::RequestTemplate;
 use crate::invoke::{ArgumentError, ArgumentFault};
 
 /// How many allowed names an error lists (invoke.md, "Compose").
@@ -39,13 +39,9 @@ pub(super) fn names(template: &RequestTemplate) -> Vec<&str> {
         .parameters
         .iter()
         .map(|parameter| parameter.argument.as_str());
-    let members: &[_] = match template.body.as_ref().map(|body| &body.shape) {
-        Some(BodyShape::Members { members, .. }) => members,
-        Some(BodyShape::Whole(member)) => std::slice::from_ref(member),
-        None => &[],
-    };
+    let members = template.body.iter().flat_map(|body| body.shape.arguments());
     parameters
-        .chain(members.iter().map(|member| member.argument.as_str()))
+        .chain(members.map(|member| member.argument.as_str()))
         .collect()
 }
 
@@ -57,17 +53,10 @@ fn is_open_member(template: &RequestTemplate, name: &str) -> bool {
     let Some(body) = &template.body else {
         return false;
     };
-    let BodyShape::Members {
-        members,
-        open: true,
-    } = &body.shape
-    else {
-        return false;
-    };
-    if body.withheld.iter().any(|withheld| withheld == name) {
-        return false;
-    }
-    members.iter().all(|member| member.name != name)
+    let shape = &body.shape;
+    shape.is_open()
+        && !body.withheld.iter().any(|withheld| withheld == name)
+        && shape.arguments().iter().all(|member| member.name != name)
         && template
             .parameters
             .iter()

@@ -110,7 +110,8 @@ pub(super) fn text(parameter: &Parameter, value: &Value) -> Result<String, Argum
     if value.is_null() {
         return Err(fault("cannot be null: it is part of the path"));
     }
-    let parts = value::parts(parameter, value).ok_or_else(|| fault(value::NESTED))?;
+    let parts = value::parts(parameter.content_type.as_deref(), value)
+        .ok_or_else(|| fault(value::NESTED))?;
     let flat = value::flat(&parts);
     if flat.iter().any(|text| text.chars().any(is_line_break)) {
         return Err(fault("cannot hold a line break: it is part of the path"));
@@ -129,12 +130,14 @@ pub(super) fn text(parameter: &Parameter, value: &Value) -> Result<String, Argum
         Style::Matrix => Ok(matrix(&parts, parameter)),
         Style::Collection(separator) => separated(&flat, separator)
             .ok_or_else(|| fault("holds the separator of its list inside an item")),
-        Style::Form | Style::SpaceDelimited | Style::PipeDelimited | Style::DeepObject => {
-            Err(uncomposable(&format!(
-                "its path parameter `{}` has a style that paths do not have",
-                parameter.argument
-            )))
-        }
+        Style::Form
+        | Style::SpaceDelimited
+        | Style::PipeDelimited
+        | Style::DeepObject
+        | Style::Cookie => Err(uncomposable(&format!(
+            "its path parameter `{}` has a style that paths do not have",
+            parameter.argument
+        ))),
     }
 }
 

@@ -1,38 +1,34 @@
 //! The query string: every style of OpenAPI 3 and Swagger 2. No value sets a parameter that is not its own.
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
+use super::deep::{self, EMPTY, Met};
 use super::encode::{encoded, push_encoded};
 use super::fault::{about, uncomposable};
+use super::fields::Entries;
+use super::file::Inline;
+use super::form;
+use super::keys::Keys;
 use super::path::{self, Values};
 use super::route::Route;
 use super::value::{self, Parts};
-use crate::catalog::{CollectionSeparator, Location, Parameter, RequestTemplate, Style};
+use crate::catalog::{CollectionSeparator, FileUse, Location, Parameter, RequestTemplate, Style};
 use crate::invoke::{ArgumentError, ArgumentFault};
 
-/// What `allowReserved` keeps: RFC 3986's reserved characters without those that end or split a pair
-/// (`#`, `&`, `=`, `+`, and `;` for backends that split there) and without the apostrophe, which URL types
-/// encode.
-const RESERVED_KEPT: &[u8] = b":/?[]@!$()*,";
+/// What `allowReserved` keeps in a value: RFC 3986's reserved characters without those that end a pair (`#`,
+/// `&`), mean a space to readers of forms (`+`), or end a pair for some backends (`;`), and without the
+/// apostrophe, which URL types encode. A percent sign is a character of the value like any other.
+pub(super) const RESERVED_KEPT: &[u8] = b":/?[]@!$()*,=";
 
 /// The same where a comma separates items.
-const RESERVED_KEPT_IN_LIST: &[u8] = b":/?[]@!$()*";
-
-const EMPTY: &str = "cannot be empty: an empty list or object has no form here; leave it out";
-
-/// How deep a deepObject may be nested: what nested-query readers accept by default.
-const DEEP_LEVELS_MAX: usize = 5;
+pub(super) const RESERVED_KEPT_IN_LIST: &[u8] = b":/?[]@!$()*=";
 
 /// The pairs of a query, encoded, in the order of the template.
 #[derive(Debug)]
 pub(super) struct Query {
     pairs: Vec<String>,
-    /// Names that belong to a parameter or to the route, in lower case: some backends ignore case.
-    taken: Vec<String>,
-    /// Keys that came out of values, in lower case.
-    generated: HashSet<String>,
+    /// Names that belong to a parameter or to the route.
+    keys: Keys,
 }
 
 impl Query {
@@ -41,16 +37,13 @@ impl Query {
             .parameters
             .iter()
             .filter(|parameter| parameter.location == Location::Query)
-            .map(|parameter| parameter.name.to_lowercase());
+            .map(|parameter| parameter.name.as_str());
         let fixed = route.query_text();
-        let fixed = url::form_urlencoded::parse(fixed.as_bytes());
-        let taken = declared
-            .chain(fixed.map(|(key, _)| key.to_lowercase()))
-            .collect();
+        let fixed: Vec<_> = url::form_urlencoded::parse(fixed.as_bytes()).collect();
+        let fixed = fixed.iter().map(|(key, _)| key.as_ref());
         Self {
             pairs: Vec::new(),
-            taken,
-            generated: HashSet::new(),
+            keys: Keys::new(declared.chain(fixed)),
         }
     }
 
@@ -72,10 +65,10 @@ impl Query {
             && parameter.content_type.is_none()
             && matches!(value, Value::Array(_) | Value::Object(_))
         {
-            return self.add_deep(parameter, &parameter.name, value, DEEP_LEVELS_MAX);
+            return self.add_deep(parameter, value);
         }
-        let parts =
-            value::parts(parameter, value).ok_or_else(|| fault(parameter, value::NESTED))?;
+        let parts = value::parts(parameter.content_type.as_deref(), value)
+            .ok_or_else(|| fault(parameter, value::NESTED))?;
         match (&parts, parameter.explode) {
             (Parts::One(text), _) => self.push(parameter, &parameter.name, text),
             (Parts::List(items), true) if items.is_empty() => return Err(fault(parameter, EMPTY)),
@@ -89,7 +82,9 @@ impl Query {
             }
             (Parts::Members(members), true) => {
                 for (key, text) in members {
-                    self.claim_exploded(parameter, key)?;
+                    self.keys
+                        .claim_exploded(&parameter.name, key)
+                        .map_err(|problem| fault(parameter, problem))?;
                     self.push(parameter, key, text);
                 }
             }
@@ -103,114 +98,65 @@ impl Query {
     }
 
     fn push(&mut self, parameter: &Parameter, key: &str, text: &str) {
-        let mut pair = encoded(key);
-        pair.push('=');
-        push_encoded(&mut pair, text, kept(parameter, RESERVED_KEPT));
-        self.pairs.push(pair);
+        self.pairs.push(pair(parameter, key, text));
     }
 
-    /// `name[key]=value`, nested objects as `name[key][key]=value`, list items under `name[key][]`: the
-    /// form that readers of nested queries share. OpenAPI defines only the first.
-    fn add_deep(
+    /// Every value under its bracketed name.
+    fn add_deep(&mut self, parameter: &Parameter, value: &Value) -> Result<(), ArgumentError> {
+        let Self { pairs, keys, .. } = self;
+        deep::walk(&parameter.name, value, &mut |met| {
+            match met {
+                Met::Key(name) => keys.claim_deep(&parameter.name, name)?,
+                Met::Pair(name, text) => pairs.push(pair(parameter, name, &text)),
+            }
+            Ok(())
+        })
+        .map_err(|problem| fault(parameter, problem))
+    }
+
+    /// Takes the value that is the whole query string.
+    pub(super) fn set_whole(
         &mut self,
         parameter: &Parameter,
-        prefix: &str,
         value: &Value,
-        levels_left: usize,
     ) -> Result<(), ArgumentError> {
-        let Some(levels_left) = levels_left.checked_sub(1) else {
-            return Err(fault(parameter, "is nested too deeply for a query"));
-        };
-        match value {
-            Value::Object(members) if members.is_empty() => Err(fault(parameter, EMPTY)),
-            Value::Array(items) if items.is_empty() => Err(fault(parameter, EMPTY)),
-            Value::Object(members) => {
-                for (key, member) in members {
-                    if key.is_empty() || key.contains(['[', ']']) {
-                        return Err(fault(
-                            parameter,
-                            "has a key that is empty or holds a bracket; the backend would read another key",
-                        ));
-                    }
-                    let name = format!("{prefix}[{key}]");
-                    self.claim_deep(parameter, &name)?;
-                    match value::plain(member) {
-                        Some(text) => self.push(parameter, &name, &text),
-                        None if member.is_null() => return Err(fault(parameter, value::NESTED)),
-                        None => self.add_deep(parameter, &name, member, levels_left)?,
-                    }
+        let content = parameter.content_type.as_deref().unwrap_or_default();
+        let is_form = content
+            .to_ascii_lowercase()
+            .starts_with("application/x-www-form-urlencoded");
+        let text = if is_form {
+            let Value::Object(members) = value else {
+                return Err(fault(parameter, "must be an object"));
+            };
+            // Files have no place in a query.
+            let mut entries = Entries::new(&[], Inline::new(0));
+            for (key, member) in members {
+                if !member.is_null() {
+                    entries.add_undeclared(key, FileUse::Never, member)?;
                 }
-                Ok(())
             }
-            Value::Array(items) => {
-                let name = format!("{prefix}[]");
-                for item in items {
-                    let text = value::plain(item).ok_or_else(|| fault(parameter, value::NESTED))?;
-                    self.push(parameter, &name, &text);
-                }
-                Ok(())
-            }
-            _ => Err(fault(parameter, value::NESTED)),
-        }
-    }
-
-    /// Takes a key of an exploded object, which stands beside the parameters as if it were one.
-    fn claim_exploded(&mut self, parameter: &Parameter, key: &str) -> Result<(), ArgumentError> {
-        let own = parameter.name.to_lowercase();
-        let folded = key.to_lowercase();
-        let met = self
-            .taken
-            .iter()
-            .filter(|name| **name != own)
-            .any(|name| stem(name) == stem(&folded));
-        if met {
-            return Err(fault(
-                parameter,
-                "has a key that is another parameter's name; give that value in its own argument",
-            ));
-        }
-        self.claim(parameter, folded)
-    }
-
-    /// Takes a bracketed key: a parameter may be declared under the very name.
-    fn claim_deep(&mut self, parameter: &Parameter, name: &str) -> Result<(), ArgumentError> {
-        let folded = name.to_lowercase();
-        let met = self.taken.iter().any(|taken| {
-            folded
-                .strip_prefix(taken.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
-                && *taken != parameter.name.to_lowercase()
-        });
-        if met {
-            return Err(fault(
-                parameter,
-                "has a key that is another parameter's name; give that value in its own argument",
-            ));
-        }
-        self.claim(parameter, folded)
-    }
-
-    fn claim(&mut self, parameter: &Parameter, folded: String) -> Result<(), ArgumentError> {
-        if folded.is_empty() {
-            return Err(fault(parameter, "has an empty key"));
-        }
-        if self.generated.insert(folded) {
-            Ok(())
+            form::write(&entries.list)?
         } else {
-            Err(fault(
-                parameter,
-                "has a key that differs from another only in case, or that another argument sets too",
-            ))
-        }
+            match value::parts(Some(content), value) {
+                Some(Parts::One(text)) => {
+                    let mut out = String::new();
+                    push_encoded(&mut out, &text, kept(parameter, RESERVED_KEPT));
+                    out
+                }
+                _ => return Err(fault(parameter, value::NESTED)),
+            }
+        };
+        self.pairs.push(text);
+        Ok(())
     }
 }
 
-/// The part of a key before its brackets: `a[b]` and `a` are one parameter to readers of nested queries.
-fn stem(key: &str) -> &str {
-    match key.find('[') {
-        Some(at) if at > 0 => &key[..at],
-        _ => key,
-    }
+/// One pair, encoded.
+fn pair(parameter: &Parameter, key: &str, text: &str) -> String {
+    let mut pair = encoded(key);
+    pair.push('=');
+    push_encoded(&mut pair, text, kept(parameter, RESERVED_KEPT));
+    pair
 }
 
 /// The parts of a list or object in one value, by the style's separator.
@@ -233,7 +179,7 @@ fn join(parameter: &Parameter, parts: &Parts<'_>) -> Result<String, ArgumentErro
             CollectionSeparator::Pipe
         }
         Style::Collection(CollectionSeparator::Tab) => CollectionSeparator::Tab,
-        Style::Simple | Style::Label | Style::Matrix | Style::DeepObject => {
+        Style::Simple | Style::Label | Style::Matrix | Style::DeepObject | Style::Cookie => {
             return Err(uncomposable(&format!(
                 "its query parameter `{}` has a style that queries do not have",
                 parameter.argument

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::catalog::Parameter;
+use crate::catalog::is_json_media_type;
 
 /// A value taken apart, ready for a style.
 #[derive(Debug)]
@@ -21,9 +21,15 @@ pub(super) enum Parts<'a> {
 pub(super) const NESTED: &str = "holds null, a list or an object inside; only plain values can be sent in a list or object here";
 
 /// Takes a value apart; `None` when something inside is not plain. Null itself is not plain.
-pub(super) fn parts<'a>(parameter: &Parameter, value: &'a Value) -> Option<Parts<'a>> {
-    if parameter.content_type.as_deref().is_some_and(is_json) {
-        return Some(Parts::One(value.to_string().into()));
+///
+/// A value of a `content` parameter is one text: JSON, or plain text, which only plain values have.
+pub(super) fn parts<'a>(content_type: Option<&str>, value: &'a Value) -> Option<Parts<'a>> {
+    match content_type {
+        Some(json) if is_json_media_type(json) => {
+            return Some(Parts::One(value.to_string().into()));
+        }
+        Some(_) => return plain(value).map(Parts::One),
+        None => {}
     }
     match value {
         Value::Array(items) => items
@@ -49,17 +55,6 @@ pub(super) fn plain(value: &Value) -> Option<Cow<'_, str>> {
         Value::Bool(false) => Some("false".into()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
-}
-
-/// Whether a media type is written as JSON; `*/*` and `application/*` count (ingestion.md, "Arguments").
-pub(super) fn is_json(media_type: &str) -> bool {
-    let essence = media_type.split(';').next().unwrap_or_default().trim();
-    let essence = essence.to_ascii_lowercase();
-    matches!(
-        essence.as_str(),
-        "application/json" | "*/*" | "application/*"
-    ) || essence.ends_with("+json")
-        || essence.ends_with("/json")
 }
 
 /// The parts of a list or an object in the order that unexploded styles write them: `a,b` or `k,v,k,v`.

@@ -1,7 +1,7 @@
 //! A backend's field names become what the agent calls them. Must never name what the agent cannot set.
 
 use super::shapes::Field;
-use crate::catalog::{BodyShape, Location, RequestTemplate};
+use crate::catalog::{BodyShape, Fields, Location, RequestTemplate};
 use crate::invoke::leak;
 
 /// The longest field name that is forwarded, in characters.
@@ -27,14 +27,24 @@ impl<'a> Names<'a> {
         let mut known = Vec::new();
         let mut whole = None;
         match template.body.as_ref().map(|body| &body.shape) {
-            Some(BodyShape::Members { members, .. }) => {
-                known.extend(members.iter().map(|member| Known {
-                    argument: &member.argument,
-                    name: &member.name,
-                    location: None,
-                }));
-            }
-            Some(BodyShape::Whole(member)) => whole = Some(member.argument.as_str()),
+            Some(
+                BodyShape::Whole(member)
+                | BodyShape::Text(member)
+                | BodyShape::File { member, .. }
+                | BodyShape::Form(Fields {
+                    within: Some(member),
+                    ..
+                })
+                | BodyShape::Multipart(Fields {
+                    within: Some(member),
+                    ..
+                }),
+            ) => whole = Some(member.argument.as_str()),
+            Some(shape) => known.extend(shape.arguments().into_iter().map(|member| Known {
+                argument: &member.argument,
+                name: &member.name,
+                location: None,
+            })),
             None => {}
         }
         known.extend(template.parameters.iter().map(|parameter| Known {
@@ -107,7 +117,10 @@ impl<'a> Names<'a> {
         let fits = |known: &&Known<'a>| match place {
             None => true,
             Some("body") => known.location.is_none(),
-            Some("query") => known.location == Some(Location::Query),
+            Some("query") => matches!(
+                known.location,
+                Some(Location::Query | Location::QueryString)
+            ),
             Some("path") => known.location == Some(Location::Path),
             Some("header") => known.location == Some(Location::Header),
             Some(_) => known.location == Some(Location::Cookie),

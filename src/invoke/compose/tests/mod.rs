@@ -1,5 +1,6 @@
 //! Composition to the byte, and what holds for any template and arguments.
 
+mod bodies;
 mod parts;
 mod path;
 mod properties;

@@ -238,10 +238,11 @@ fn operations_that_cannot_be_called() {
         r#"{"b": 1}"#,
         ArgumentFault::NotInvocable,
     );
-    let cookie = parameter("sid", Location::Cookie, Style::Form, true);
-    let mut cookies = template("/a", vec![cookie]);
-    assert_eq!(target(&cookies, "{}"), "/api/a");
-    refused(&cookies, r#"{"sid": 1}"#, ArgumentFault::NotInvocable);
-    cookies.parameters[0].required = true;
-    refused(&cookies, "{}", ArgumentFault::NotInvocable);
+    for (name, style) in [("a b", Style::Form), ("theme", Style::DeepObject)] {
+        let cookie = parameter(name, Location::Cookie, style, true);
+        let cookies = template("/a", vec![cookie]);
+        assert_eq!(target(&cookies, "{}"), "/api/a");
+        let arguments = json!({ name: 1 }).to_string();
+        refused(&cookies, &arguments, ArgumentFault::NotInvocable);
+    }
 }

@@ -167,9 +167,23 @@ fn the_schema_tells_plain_path_values_from_lists() {
     let plots = template("/plots/{plot}", vec![path("plot")]);
     let schema = json!({"properties": {"plot": {"type": "string"}}});
     let arguments = json!({"plot": ["a"]});
-    let error = compose_checked(&plots, &schema, arguments.as_object().unwrap()).unwrap_err();
+    let error = compose_checked(
+        &plots,
+        &schema,
+        arguments.as_object().unwrap(),
+        Limits::default(),
+    )
+    .unwrap_err();
     assert_eq!(error.fault, ArgumentFault::InvalidPathType);
     assert!(compose(&plots, arguments.as_object().unwrap()).is_ok());
     let number = json!({"plot": 5});
-    assert!(compose_checked(&plots, &schema, number.as_object().unwrap()).is_ok());
+    assert!(
+        compose_checked(
+            &plots,
+            &schema,
+            number.as_object().unwrap(),
+            Limits::default()
+        )
+        .is_ok()
+    );
 }

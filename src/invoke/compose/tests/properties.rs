@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::catalog::CollectionSeparator;
+use crate::catalog::{CollectionSeparator, Field, Fields, FileUse};
 
 /// Splits and decodes a query as servers do, written apart from what composes it.
 fn decoded_pairs(query: &str) -> Vec<(String, String)> {
@@ -46,6 +46,7 @@ fn any_style() -> impl Strategy<Value = Style> {
         Just(Style::SpaceDelimited),
         Just(Style::PipeDelimited),
         Just(Style::DeepObject),
+        Just(Style::Cookie),
         Just(Style::Collection(CollectionSeparator::Space)),
         Just(Style::Collection(CollectionSeparator::Tab)),
         Just(Style::Collection(CollectionSeparator::Pipe)),
@@ -58,6 +59,7 @@ fn any_parameter() -> impl Strategy<Value = Parameter> {
         Just(Location::Query),
         Just(Location::Header),
         Just(Location::Cookie),
+        Just(Location::QueryString),
     ];
     let name = prop_oneof!["[a-d]", "[a-d]\\[[a-d]\\]", any::<String>()];
     let content = prop::option::of(prop_oneof![Just("application/json".to_owned()), ".*"]);
@@ -94,11 +96,82 @@ fn any_value() -> impl Strategy<Value = Value> {
     ];
     leaf.prop_recursive(3, 12, 4, |inner| {
         prop_oneof![
+            ("[a-z=]{0,4}", any::<bool>()).prop_map(|(text, is_text)| {
+                json!({ (if is_text { "text" } else { "base64" }): text })
+            }),
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
             prop::collection::vec((any::<String>(), inner), 0..4)
                 .prop_map(|members| Value::Object(members.into_iter().collect())),
         ]
     })
+}
+
+fn any_field() -> impl Strategy<Value = Field> {
+    let types = prop::collection::vec(
+        prop_oneof![
+            Just("application/json".to_owned()),
+            Just("image/*".to_owned()),
+            any::<String>()
+        ],
+        0..3,
+    );
+    let file = prop::sample::select(vec![FileUse::Never, FileUse::Only, FileUse::Beside]);
+    (
+        "[a-f]",
+        prop_oneof!["[a-d]", any::<String>()],
+        prop::option::of(any_style()),
+        (any::<bool>(), any::<bool>(), any::<bool>()),
+        types,
+        file,
+    )
+        .prop_map(
+            |(argument, name, style, flags, content_types, file)| Field {
+                member: Member {
+                    argument,
+                    nullable: flags.2,
+                    ..member(&name)
+                },
+                style,
+                explode: flags.0,
+                allow_reserved: flags.1,
+                content_types,
+                file,
+                headers: vec![("X-A".to_owned(), name)],
+            },
+        )
+}
+
+/// A body of any kind over the arguments that calls here have.
+fn any_shape() -> impl Strategy<Value = BodyShape> {
+    let members = prop::collection::vec("[a-f]", 0..3);
+    let fields = || {
+        let parts = (
+            prop::collection::vec(any_field(), 0..4),
+            any::<bool>(),
+            prop::option::of(Just(member("a"))),
+        );
+        parts.prop_map(|(fields, open, within)| Fields {
+            fields,
+            open,
+            further: FileUse::Beside,
+            within,
+        })
+    };
+    let types = prop::collection::vec(any::<String>(), 0..2);
+    prop_oneof![
+        (members, any::<bool>()).prop_map(|(members, open)| BodyShape::Members {
+            members: members.iter().map(|name| member(name)).collect(),
+            open,
+        }),
+        Just(BodyShape::Whole(member("b"))),
+        Just(BodyShape::Text(member("b"))),
+        types.prop_map(|content_types| BodyShape::File {
+            member: member("b"),
+            content_types,
+        }),
+        fields().prop_map(BodyShape::Form),
+        fields().prop_map(BodyShape::Multipart),
+    ]
 }
 
 fn any_path_style() -> impl Strategy<Value = Style> {
@@ -117,19 +190,16 @@ proptest! {
         base in prop::option::of(prop_oneof![".*", Just("https://a.test/b".to_owned())]),
         method in prop_oneof![".*", Just("POST".to_owned())],
         parameters in prop::collection::vec(any_parameter(), 0..5),
-        members in prop::collection::vec("[a-f]", 0..3),
-        open in any::<bool>(),
+        media_type in prop_oneof![Just("application/json".to_owned()), any::<String>()],
+        shape in any_shape(),
         arguments in prop::collection::btree_map("[a-g]", any_value(), 0..6),
     ) {
         let template = RequestTemplate {
             method,
             base_url: base,
             body: Some(Body {
-                media_type: "application/json".to_owned(),
-                shape: BodyShape::Members {
-                    members: members.iter().map(|name| member(name)).collect(),
-                    open,
-                },
+                media_type,
+                shape,
                 required: false,
                 withheld: Vec::new(),
             }),
