@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::document::Document;
 use super::finding::Finding;
-use super::lines::{self, Entry, Line, Lines};
+use super::lines::{self, Entry, Fault, Line, Lines};
 use super::openapi::{self, Plan, Settings};
-use super::parse::{DOCUMENT_BYTES_MAX, parse};
+use super::parse::{DOCUMENT_BYTES_MAX, Original, Position, parse};
 use super::registry::{Admission, Identity, Moved, Registry};
 use super::report::Notes;
 use super::sources::{Compression, Expanded, Form, Item, expand};
@@ -154,7 +154,7 @@ impl Reading<'_> {
     /// Reads a batch of documents: parsed together, handed on in order.
     fn documents(&mut self, batch: &[Item]) -> Result<(), ReadError> {
         let (settings, loader) = (self.settings, self.loader);
-        let plans: Vec<Result<Plan, Diagnostic>> = self.pool.install(|| {
+        let plans: Vec<Result<(Plan, Original), Diagnostic>> = self.pool.install(|| {
             batch
                 .par_iter()
                 .map(|item| plan(item, settings, loader))
@@ -162,8 +162,8 @@ impl Reading<'_> {
         });
         for plan in plans {
             match plan {
-                Ok(plan) => {
-                    let handed = self.document(&plan);
+                Ok((plan, original)) => {
+                    let handed = self.document(&plan, &original);
                     // Dropped where the stack is deep enough for it.
                     self.pool.install(move || drop(plan));
                     handed?;
@@ -174,7 +174,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn document(&mut self, plan: &Plan) -> Result<(), ReadError> {
+    fn document(&mut self, plan: &Plan, original: &Original) -> Result<(), ReadError> {
         let settings = self.settings;
         let label = &plan.document.label;
         let source = self.source(label);
@@ -226,6 +226,7 @@ impl Reading<'_> {
                 ),
             );
         }
+        notes.locate(original);
         self.close(notes, plan.document.key.clone(), counts);
         Ok(())
     }
@@ -329,7 +330,7 @@ impl Reading<'_> {
             let (batch, failed) = lines.batch();
             let is_end = batch.is_empty() || failed.is_some();
             let base_url = self.settings.options.base_url.as_ref();
-            let entries: Vec<(u64, Result<Entry, String>)> = self.pool.install(|| {
+            let entries: Vec<(u64, Result<Entry, Fault>)> = self.pool.install(|| {
                 batch
                     .into_par_iter()
                     .map(|line: Line| (line.number, lines::entry(&line, &key, base_url)))
@@ -377,18 +378,20 @@ impl Reading<'_> {
     fn entry(
         &mut self,
         number: u64,
-        entry: Result<Entry, String>,
+        entry: Result<Entry, Fault>,
         without_server: &mut u64,
         notes: &mut Notes,
     ) -> Result<bool, ReadError> {
+        let line = Position {
+            line: number,
+            column: None,
+        };
         let entry = match entry {
             Ok(entry) => entry,
-            Err(message) => {
-                let message = format!("line {number}: {message}");
-                notes.add_always(
-                    Severity::Dropped,
-                    Finding::of_source(DiagnosticCode::BadEntry, message),
-                );
+            Err(Fault { column, message }) => {
+                let finding = Finding::of_source(DiagnosticCode::BadEntry, message);
+                let at = Position { column, ..line };
+                notes.add_always(Severity::Dropped, finding.in_text(at));
                 return Ok(false);
             }
         };
@@ -396,23 +399,16 @@ impl Reading<'_> {
         let (is_free, moved) = self.registry.give(&name, self.sink)?;
         self.note_moved(&name, moved, notes);
         if !is_free {
-            let message = format!(
-                "line {number}: the name {} is taken; the first one counts",
-                super::document::shown(&name)
-            );
-            notes.add_always(
-                Severity::Dropped,
-                Finding::of_source(DiagnosticCode::DuplicateName, message),
-            );
+            let name = super::document::shown(&name);
+            let message = format!("the name {name} is taken and the first one counts; rename one");
+            let finding = Finding::of_source(DiagnosticCode::DuplicateName, message);
+            notes.add_always(Severity::Dropped, finding.in_text(line));
             return Ok(false);
         }
         if entry.has_duplicates {
-            let message =
-                format!("line {number}: a key stands twice in an object and the last one counts");
-            notes.add_always(
-                Severity::Warning,
-                Finding::of_source(DiagnosticCode::DuplicateKey, message),
-            );
+            let message = "a key stands twice in an object and the last one counts; remove one";
+            let finding = Finding::of_source(DiagnosticCode::DuplicateKey, message);
+            notes.add_always(Severity::Warning, finding.in_text(line));
         }
         *without_server += u64::from(entry.lacks_server);
         self.sink.operation(entry.operation)?;
@@ -438,7 +434,11 @@ impl Reading<'_> {
 }
 
 /// Loads, parses and plans one document.
-fn plan(item: &Item, settings: Settings<'_>, loader: &dyn Loader) -> Result<Plan, Diagnostic> {
+fn plan(
+    item: &Item,
+    settings: Settings<'_>,
+    loader: &dyn Loader,
+) -> Result<(Plan, Original), Diagnostic> {
     let bytes = load(item, loader)?;
     let strict_json = matches!(item.form, Form::Document { strict_json: true });
     let refused = |finding: Finding| {
@@ -456,14 +456,19 @@ fn plan(item: &Item, settings: Settings<'_>, loader: &dyn Loader) -> Result<Plan
         SourceTarget::Url(url) => Some(url.clone()),
         SourceTarget::File(_) => None,
     };
-    let document = Document::new(text.value, item.label.clone(), key, url).map_err(refused)?;
+    let document =
+        Document::new(text.value, item.label.clone(), key, url).map_err(|mut finding| {
+            let positions = text.original.positions(std::iter::once(&finding.at));
+            finding.position = positions.first().copied().flatten();
+            refused(finding)
+        })?;
     let mut plan = openapi::plan(document, settings);
     let warnings = text
         .warnings
         .into_iter()
         .map(|one| (Severity::Warning, one));
     plan.findings.splice(0..0, warnings);
-    Ok(plan)
+    Ok((plan, text.original))
 }
 
 /// The finding that costs an operation, naming it where the place does not: what is wrong may stand in a

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use super::finding::Finding;
+use super::parse::Original;
 use super::{Counts, Diagnostic, DiagnosticCode, Severity};
 
 /// At most this many diagnostics of one source are kept: a hostile document could give millions.
@@ -91,6 +92,26 @@ impl Notes {
                 .push(finding.into_diagnostic(Severity::Warning, label));
         } else {
             self.left_out += 1;
+        }
+    }
+
+    /// Finds the lines and columns of what was found so far in the text it is about.
+    pub(super) fn locate(&mut self, original: &Original) {
+        let label = &self.label;
+        let mut open: Vec<&mut Diagnostic> = self
+            .kept
+            .iter_mut()
+            .filter(|one| {
+                one.line.is_none() && !one.at.as_str().is_empty() && one.document == *label
+            })
+            .collect();
+        if open.is_empty() {
+            return;
+        }
+        let positions = original.positions(open.iter().map(|one| &one.at));
+        for (one, position) in open.iter_mut().zip(positions) {
+            one.line = position.map(|position| position.line);
+            one.column = position.and_then(|position| position.column);
         }
     }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 
 use super::catalogue::{SourceLoader, accept, index_directory, open_index, options};
+use super::finding::listed;
 use super::progress::{Progress, Writing};
 use crate::catalog::{self, Checked, Fingerprint, Recorder, Report};
 use crate::config::SourceArgs;
@@ -344,7 +345,10 @@ fn check_worth(report: &Report, purpose: Purpose<'_>) -> anyhow::Result<()> {
                 .any(|read| read.document == found.document)
     });
     match lost {
-        Some(found) => bail!("a document that serves can no longer be read: {found}"),
+        Some(found) => bail!(
+            "a document that serves can no longer be read: {}",
+            listed(found)
+        ),
         None => Ok(()),
     }
 }

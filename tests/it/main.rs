@@ -10,6 +10,7 @@ mod catalog_hostile;
 mod catalog_schemas;
 mod catalog_sources;
 mod cli;
+mod cli_check;
 mod cli_output;
 mod cli_process;
 mod cli_serve;

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::scalar::{Scalar, plain, tagged};
 use super::{
-    DOCUMENT_BYTES_MAX, DOCUMENT_LEVELS_MAX, DOCUMENT_VALUES_MAX, Text, duplicate_key, too_deep,
-    too_many_values,
+    DOCUMENT_BYTES_MAX, DOCUMENT_LEVELS_MAX, DOCUMENT_VALUES_MAX, Position, Read, duplicate_key,
+    too_deep, too_many_values,
 };
 use crate::catalog::DiagnosticCode;
 use crate::catalog::finding::Finding;
@@ -21,7 +21,7 @@ use crate::json::Pointer;
 const DUPLICATES_MAX: usize = 100;
 
 /// Reads the first document of a YAML text.
-pub(super) fn parse(text: &str) -> Result<Text, Finding> {
+pub(super) fn parse(text: &str) -> Result<Read, Finding> {
     let mut builder = Builder::default();
     let mut events = Parser::new_from_str(text);
     let mut documents = 0;
@@ -30,20 +30,16 @@ pub(super) fn parse(text: &str) -> Result<Text, Finding> {
             Event::DocumentStart(_) => {
                 documents += 1;
                 if documents > 1 {
-                    builder.warnings.push(Finding::of_source(
-                        DiagnosticCode::Malformed,
-                        format!(
-                            "a second YAML document starts at line {}; only the first is read",
-                            span.start.line()
-                        ),
-                    ));
+                    let message = "a second YAML document starts here; only the first is read";
+                    let finding = Finding::of_source(DiagnosticCode::Malformed, message);
+                    builder.warnings.push(finding.in_text(place(span)));
                     break;
                 }
             }
             event => builder.event(event, span)?,
         }
     }
-    Ok(Text {
+    Ok(Read {
         value: builder.root.unwrap_or(Value::Null),
         warnings: builder.warnings,
     })
@@ -59,22 +55,23 @@ fn next<'text>(events: &mut Events<'text>) -> Result<Option<(Event<'text>, Span)
 }
 
 fn scan(error: &ScanError) -> Finding {
-    let (line, column) = (error.marker().line(), error.marker().col() + 1);
+    let at = Position::new(error.marker().line(), error.marker().col() + 1);
     if error.info() == "recursion limit exceeded" {
-        return too_deep(line, column);
+        return too_deep(at);
     }
-    unparseable(line, column, error.info())
+    unparseable(at, error.info())
 }
 
-fn unparseable(line: usize, column: usize, what: &str) -> Finding {
-    Finding::of_source(
-        DiagnosticCode::NotParseable,
-        format!("line {line} column {column}: {what}; correct the YAML there"),
-    )
+fn unparseable(at: Position, what: &str) -> Finding {
+    super::unparseable(at, format!("{what}; correct the YAML here"))
 }
 
 fn unparseable_at(span: Span, what: &str) -> Finding {
-    unparseable(span.start.line(), span.start.col() + 1, what)
+    unparseable(place(span), what)
+}
+
+fn place(span: Span) -> Position {
+    Position::new(span.start.line(), span.start.col() + 1)
 }
 
 /// A finished node with what it costs to have it again.
@@ -168,7 +165,7 @@ impl Builder {
                 };
                 let cost = node.cost;
                 if self.stack.len() + cost.levels > DOCUMENT_LEVELS_MAX {
-                    return Err(too_deep(span.start.line(), span.start.col() + 1));
+                    return Err(too_deep(place(span)));
                 }
                 // Paid before it is copied.
                 self.spend(cost)?;
@@ -181,7 +178,7 @@ impl Builder {
 
     fn open(&mut self, collection: Collection, anchor: usize, span: Span) -> Result<(), Finding> {
         if self.stack.len() >= DOCUMENT_LEVELS_MAX {
-            return Err(too_deep(span.start.line(), span.start.col() + 1));
+            return Err(too_deep(place(span)));
         }
         let cost = Cost {
             bytes: 2,
