@@ -222,7 +222,7 @@ impl Reading<'_> {
                 Severity::Warning,
                 Finding::of_source(
                     DiagnosticCode::NoOperations,
-                    "the document publishes no operation; check its paths and the selection rules",
+                    nothing_published(&plan.document, counts),
                 ),
             );
         }
@@ -366,7 +366,7 @@ impl Reading<'_> {
                 Severity::Warning,
                 Finding::of_source(
                     DiagnosticCode::NoOperations,
-                    "the catalogue publishes no operation",
+                    "the catalogue publishes no operation; name one with at least one good entry",
                 ),
             );
         }
@@ -483,6 +483,30 @@ fn named(mut finding: Finding, planned: &openapi::Planned) -> Finding {
         );
     }
     finding
+}
+
+/// Why a document publishes nothing.
+fn nothing_published(document: &Document, counts: Counts) -> String {
+    let Counts {
+        found, selected, ..
+    } = counts;
+    if selected > 0 {
+        return format!(
+            "the document publishes no operation: each of the {selected} selected is dropped; see why at each"
+        );
+    }
+    if found > 0 {
+        return format!(
+            "the document publishes no operation: none of the {found} found is selected; check the selection rules"
+        );
+    }
+    let webhooks = document.value.get("webhooks").and_then(Value::as_object);
+    if webhooks.is_some_and(|webhooks| !webhooks.is_empty()) {
+        return "the document publishes no operation: it has webhooks only, which are calls that a backend makes"
+            .to_owned();
+    }
+    "the document publishes no operation: its paths hold none; name one that describes operations"
+        .to_owned()
 }
 
 fn too_much(at: &Pointer, operations: usize) -> Finding {

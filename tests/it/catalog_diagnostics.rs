@@ -169,3 +169,23 @@ fn a_dropped_operation_is_named_wherever_its_fault_stands() {
         assert_eq!(named.count(), 1, "{operation}: {dropped:#?}");
     }
 }
+
+/// A document that publishes nothing is told with the reason that holds.
+#[test]
+fn a_document_without_tools_says_why() {
+    let xml = json!({"post": {"requestBody": {"content": {"application/xml": {}}}}});
+    let webhooks = json!({"openapi": "3.1.0", "webhooks": {"a": {"post": {}}}});
+    for (document, reason) in [
+        (openapi(&json!({"/a": xml})), "each of the 1 selected"),
+        (openapi(&json!({"/a": {"head": {}}})), "none of the 1 found"),
+        (openapi(&json!({"/a": {}})), "its paths hold none"),
+        (webhooks, "webhooks only"),
+    ] {
+        let read = crate::catalog::read_one(&document);
+        let found = &read.report.diagnostics;
+        let said = found
+            .iter()
+            .find(|one| one.code == DiagnosticCode::NoOperations);
+        assert!(said.unwrap().message.contains(reason), "{found:?}");
+    }
+}

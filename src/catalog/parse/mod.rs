@@ -122,8 +122,18 @@ fn language(text: &str, strict_json: bool) -> Result<(Read, Language), Finding> 
         Ok(read) => Ok((read, Language::Yaml)),
         Err(error) => match tabbed(text) {
             Some(read) => Ok((read, Language::TabbedYaml)),
-            None => Err(error),
+            None => Err(within(text, error)),
         },
+    }
+}
+
+/// The YAML parser takes the end of a text for a line of its own, which no editor shows.
+fn within(text: &str, error: Finding) -> Finding {
+    let end = end_of(text);
+    if error.position > Some(end) {
+        error.in_text(end)
+    } else {
+        error
     }
 }
 
@@ -310,6 +320,8 @@ mod tests {
             ),
             ("{\"a\":\r x y: }", DiagnosticCode::NotParseable, at(2, 2)),
             ("a: b\nc: [d\n", DiagnosticCode::NotParseable, at(3, 1)),
+            ("a: b\nc: [d", DiagnosticCode::NotParseable, at(2, 6)),
+            ("%#", DiagnosticCode::NotParseable, at(1, 3)),
             (
                 "\u{feff}ä: b\nöö: 😀: d\n",
                 DiagnosticCode::NotParseable,

@@ -342,7 +342,10 @@ impl<'d> Converter<'d> {
             _ => {
                 self.warn(
                     at,
-                    format!("{name} cannot be {} and is left out", shown_kind(value)),
+                    format!(
+                        "{name} cannot be {} and is left out; write what the keyword wants",
+                        shown_kind(value)
+                    ),
                 );
                 None
             }
@@ -389,7 +392,13 @@ impl<'d> Converter<'d> {
                 }
             }
             Value::String(name) => {
-                self.warn(at, format!("{} is no type and is left out", shown(name)));
+                self.warn(
+                    at,
+                    format!(
+                        "{} is no type and is left out; write one that JSON Schema has",
+                        shown(name)
+                    ),
+                );
             }
             other => self.warn(
                 at,

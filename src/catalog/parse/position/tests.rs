@@ -318,4 +318,14 @@ proptest! {
             prop_assert_eq!(original.positions(std::iter::once(&pointer)).len(), 1);
         }
     }
+
+    #[test]
+    fn whatever_is_wrong_with_a_text_is_inside_it(text in "[\\[\\]{}\",:%#&*!|>'a1 \n\r\té-]{0,12}") {
+        if let Err(found) = parse(text.clone().into_bytes(), false)
+            && let Some(at) = found.position
+        {
+            let end = position_at(&text, text.len());
+            prop_assert!(at <= end && at.line > 0 && at.column > Some(0), "{found:?}");
+        }
+    }
 }
