@@ -5,7 +5,7 @@
 //! composing requests; mapping errors; reading documents beside a plain parse of the same bytes. Corpus:
 //! `synthetic::Catalogue` of seed 1 and the demo's document. How: `cargo bench --bench rooms`;
 //! SEZZLEE_BENCH_SIZES=1000,10000,100000,1000000 sets the sizes, SEZZLEE_DOCUMENTS=PATH the documents.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
 #[path = "support/baseline.rs"]
 mod baseline;

@@ -145,14 +145,16 @@ fn documents() -> Vec<Document> {
 }
 
 fn document(path: &Path) -> Option<Document> {
-    let mut name = path.file_name()?.to_str()?.to_owned();
-    let mut bytes = fs::read(path).unwrap();
-    if let Some(inner) = name.strip_suffix(".zst") {
+    let mut path = path.to_owned();
+    let mut bytes = fs::read(&path).unwrap();
+    if path.extension().is_some_and(|ending| ending == "zst") {
         bytes = zstd::decode_all(bytes.as_slice()).unwrap();
-        name = inner.to_owned();
+        path.set_extension("");
     }
-    let is_json = name.ends_with(".json");
-    let is_yaml = name.ends_with(".yaml") || name.ends_with(".yml");
+    let name = path.file_name()?.to_str()?.to_owned();
+    let ending = path.extension()?;
+    let is_json = ending == "json";
+    let is_yaml = ending == "yaml" || ending == "yml";
     (is_json || is_yaml).then_some(Document {
         name,
         bytes,

@@ -78,7 +78,7 @@ fn place(span: Span) -> Position {
 #[derive(Clone)]
 struct Node {
     value: Value,
-    /// What it is as a key: the text that was written. None for a collection.
+    /// What it is as a key: the text that was written. None for a collection, and for what can be none.
     key: Option<String>,
     /// An unquoted `<<`.
     is_merge: bool,
@@ -98,6 +98,13 @@ struct Frame {
     collection: Collection,
     anchor: usize,
     cost: Cost,
+}
+
+impl Frame {
+    /// Whether the next node is a key.
+    fn wants_key(&self) -> bool {
+        matches!(self.collection, Collection::Mapping { key: None, .. })
+    }
 }
 
 enum Collection {
@@ -125,7 +132,7 @@ impl Builder {
     fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), Finding> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let node = self.scalar(&text, style, tag.as_deref(), span)?;
+                let node = self.scalar(&text, style, tag.as_deref(), anchor != 0, span)?;
                 self.finish(node, anchor, span)
             }
             Event::SequenceStart(anchor, _) => {
@@ -199,12 +206,16 @@ impl Builder {
         text: &str,
         style: ScalarStyle,
         tag: Option<&Tag>,
+        has_anchor: bool,
         span: Span,
     ) -> Result<Node, Finding> {
+        let is_key = self.stack.last().is_some_and(Frame::wants_key);
         let scalar = match tag {
             Some(tag) if tag.is_yaml_core_schema() => {
                 tagged(&tag.suffix, text).map_err(|what| unparseable_at(span, &what))?
             }
+            // Of a key only the text counts, unless an alias may use it elsewhere.
+            None if is_key && !has_anchor => Scalar::Value(Value::Null),
             None if style == ScalarStyle::Plain => plain(text),
             // Quoted, or under a tag of somebody's own: the text.
             _ => Scalar::Value(Value::String(text.to_owned())),
@@ -228,7 +239,7 @@ impl Builder {
         self.spend(cost)?;
         Ok(Node {
             value,
-            key: Some(text.to_owned()),
+            key: (is_key || has_anchor).then(|| text.to_owned()),
             is_merge: style == ScalarStyle::Plain && tag.is_none() && text == "<<",
             cost,
         })
@@ -282,7 +293,9 @@ impl Builder {
                     if is_merge && merge(map, merged, &node.value) {
                         return Ok(());
                     }
-                    merged.remove(&name);
+                    if !merged.is_empty() {
+                        merged.remove(&name);
+                    }
                     map.insert(name, node.value);
                 }
             },

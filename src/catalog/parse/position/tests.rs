@@ -126,6 +126,24 @@ fn what_is_sought_is_bounded() {
     assert_eq!(sought.parts.len(), PARTS_MAX);
 }
 
+/// Ten thousand places in one line are found in one walk over it.
+#[test]
+fn many_places_of_one_line_are_found_together() {
+    const ITEMS: usize = 200_000;
+    let text = format!("{{\"é\":[{}0]}}", "0,".repeat(ITEMS - 1));
+    let pointers: Vec<_> = (0..ITEMS)
+        .step_by(20)
+        .map(|index| Pointer::from_text(&format!("/é/{index}")).unwrap())
+        .collect();
+    let original = Original::new(text, Language::Json);
+    let found = original.positions(pointers.iter().rev());
+    let want = (0..ITEMS).step_by(20).rev();
+    let want: Vec<_> = want
+        .map(|index| Some(Position::new(1, 7 + 2 * index)))
+        .collect();
+    assert_eq!(found, want);
+}
+
 /// Writes a value and notes where.
 struct Writer {
     text: String,
