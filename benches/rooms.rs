@@ -2,12 +2,15 @@
 //!
 //! What: tokenizing; building; searching by catalogue size and kind of query, beside the engine's own ranked
 //! union and a naive scan; explaining; pages of cards and of schemas; loading; canonical JSON and versions;
-//! composing requests; mapping errors. Corpus: `synthetic::Catalogue` of seed 1 and the demo's document.
-//! How: `cargo bench --bench rooms`; SEZZLEE_BENCH_SIZES=1000,10000,100000,1000000 sets the sizes.
-#![allow(missing_docs, clippy::unwrap_used)]
+//! composing requests; mapping errors; reading documents beside a plain parse of the same bytes. Corpus:
+//! `synthetic::Catalogue` of seed 1 and the demo's document. How: `cargo bench --bench rooms`;
+//! SEZZLEE_BENCH_SIZES=1000,10000,100000,1000000 sets the sizes, SEZZLEE_DOCUMENTS=PATH the documents.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
 #[path = "support/baseline.rs"]
 mod baseline;
+#[path = "support/documents.rs"]
+mod documents;
 #[path = "support/naive.rs"]
 mod naive;
 
@@ -243,6 +246,7 @@ criterion_group!(
     search_by_size,
     answers,
     definitions,
-    calls
+    calls,
+    documents::read_and_parse
 );
 criterion_main!(benches);

@@ -15,10 +15,29 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The document, as the operator named it.
     pub document: String,
-    /// Where in the document.
+    /// Where in the document: an RFC 6901 pointer, empty for the whole.
     pub at: Pointer,
+    /// The line of the document's text, from 1; none where the whole document is meant or its text is not
+    /// at hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// The column in that line, from 1, in Unicode code points (a tab is one, a byte order mark none).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u64>,
     /// What is wrong and what to do, in a sentence.
     pub message: String,
+}
+
+impl Diagnostic {
+    /// The document with line and column, as far as they are known, in the spelling that editors open.
+    pub fn place(&self) -> String {
+        let mut place = self.document.clone();
+        for number in [self.line, self.column].into_iter().map_while(|one| one) {
+            place.push(':');
+            place.push_str(&number.to_string());
+        }
+        place
+    }
 }
 
 /// What a diagnostic costs.
@@ -175,13 +194,15 @@ impl fmt::Display for Severity {
 }
 
 impl fmt::Display for Diagnostic {
-    /// One line: document, pointer, severity, code, message.
+    /// One line: place, severity, code, message, pointer.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}#{}: {}[{}]: {}",
-            self.document, self.at, self.severity, self.code, self.message
-        )
+        let (place, severity, code) = (self.place(), self.severity, self.code);
+        write!(f, "{place}: {severity}[{code}]: {}", self.message)?;
+        if self.at.as_str().is_empty() {
+            Ok(())
+        } else {
+            write!(f, " (#{})", self.at)
+        }
     }
 }
 

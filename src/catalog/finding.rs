@@ -3,6 +3,7 @@
 //! Owns: the error type of everything between a document's text and its operations. Must never decide a
 //! severity: whoever receives a finding knows whether it cost an operation or nothing.
 
+use super::parse::Position;
 use super::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::Pointer;
 
@@ -18,6 +19,8 @@ pub(crate) struct Finding {
     pub(crate) code: DiagnosticCode,
     /// Where in the document.
     pub(crate) at: Pointer,
+    /// Where in the text, when only whoever found it can tell; what has a pointer is found by that.
+    pub(crate) position: Option<Position>,
     /// What is wrong and what to do, in a sentence.
     pub(crate) message: String,
 }
@@ -28,6 +31,7 @@ impl Finding {
         Self {
             code,
             at: short(at),
+            position: None,
             message: message.into(),
         }
     }
@@ -37,6 +41,14 @@ impl Finding {
         Self::new(code, &Pointer::root(), message)
     }
 
+    /// The same at a place of the text.
+    pub(crate) fn in_text(self, position: Position) -> Self {
+        Self {
+            position: Some(position),
+            ..self
+        }
+    }
+
     /// The diagnostic once document and severity are known.
     pub(crate) fn into_diagnostic(self, severity: Severity, document: &str) -> Diagnostic {
         Diagnostic {
@@ -44,6 +56,8 @@ impl Finding {
             severity,
             document: document.to_owned(),
             at: self.at,
+            line: self.position.map(|position| position.line),
+            column: self.position.and_then(|position| position.column),
             message: self.message,
         }
     }

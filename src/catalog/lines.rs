@@ -147,21 +147,43 @@ pub(crate) struct Entry {
     pub(crate) has_duplicates: bool,
 }
 
-/// Reads one line; the message says what is wrong with it. `document` is the key of the catalogue.
-pub(crate) fn entry(line: &Line, document: &str, base_url: Option<&Url>) -> Result<Entry, String> {
+/// What is wrong with a line.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    /// The column, from 1 and in Unicode code points, where one is to blame.
+    pub(crate) column: Option<u64>,
+    pub(crate) message: String,
+}
+
+impl From<String> for Fault {
+    fn from(message: String) -> Self {
+        Self {
+            column: None,
+            message,
+        }
+    }
+}
+
+/// Reads one line. `document` is the key of the catalogue.
+pub(crate) fn entry(line: &Line, document: &str, base_url: Option<&Url>) -> Result<Entry, Fault> {
     let Some(text) = &line.text else {
-        return Err(format!(
-            "the line is over {LINE_BYTES_MAX} bytes; shorten it"
-        ));
+        return Err(format!("the line is over {LINE_BYTES_MAX} bytes; shorten it").into());
     };
     let parsed = crate::json::parse(text, LINE_LEVELS_MAX).map_err(|error| {
-        format!(
-            "column {}: {}; correct the JSON",
-            error.column, error.message
-        )
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        // What breaks off does so behind the line's end, which is nowhere in an editor.
+        let until = match error.line {
+            1 => text.get(..error.column).unwrap_or(text),
+            _ => text.trim_ascii_end(),
+        };
+        let starts_character = |byte: &&u8| !matches!(byte, 0x80..=0xbf);
+        Fault {
+            column: Some(until.iter().filter(starts_character).count().max(1) as u64),
+            message: format!("{}; correct the JSON here", error.message),
+        }
     })?;
     let Value::Object(mut map) = parsed.value else {
-        return Err("an entry must be an object".to_owned());
+        return Err("an entry must be an object".to_owned().into());
     };
     // Null is how many writers say "absent".
     map.retain(|_, value| !value.is_null());
@@ -394,7 +416,10 @@ mod tests {
             number: 1,
             text: Some(text.as_bytes().to_vec()),
         };
-        entry(&line, "c", None).map(|entry| entry.operation)
+        match entry(&line, "c", None) {
+            Ok(entry) => Ok(entry.operation),
+            Err(fault) => Err(fault.message),
+        }
     }
 
     #[test]
@@ -449,7 +474,7 @@ mod tests {
     fn faulty_entries_say_what_is_wrong() {
         for (text, want) in [
             ("[]", "an entry must be an object"),
-            ("{", "column"),
+            ("{", "EOF while parsing"),
             (r#"{"description":"d"}"#, "an entry must have a name"),
             (r#"{"name":"n"}"#, "an entry must have a description"),
             (r#"{"name":"","description":"d"}"#, "a name has"),
@@ -495,6 +520,26 @@ mod tests {
             "]".repeat(100)
         );
         assert!(one(&deep).unwrap_err().contains("nested too deeply"));
+    }
+
+    #[test]
+    fn columns_are_characters_of_the_line() {
+        for (text, column) in [
+            ("x", 1),
+            ("nö", 2),
+            ("{\"é😀\" x}", 7),
+            ("\u{feff}{\"é😀\" x}", 7),
+            ("{\"a\":", 5),
+            ("{\"a\":\r\n", 5),
+            ("{\"é", 3),
+        ] {
+            let line = Line {
+                number: 1,
+                text: Some(text.as_bytes().to_vec()),
+            };
+            let fault = entry(&line, "c", None).err().unwrap();
+            assert_eq!(fault.column, Some(column), "{text:?}: {fault:?}");
+        }
     }
 
     #[test]

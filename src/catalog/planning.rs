@@ -11,7 +11,7 @@ use super::document::Document;
 use super::external::{self, Origin};
 use super::finding::Finding;
 use super::openapi::{self, Plan, Settings};
-use super::parse::{DOCUMENT_BYTES_MAX, parse};
+use super::parse::{DOCUMENT_BYTES_MAX, Original, parse};
 use super::read::unreadable;
 use super::sources::{Form, Item};
 use super::{
@@ -21,9 +21,9 @@ use super::{
 /// A document that was parsed.
 pub(super) enum Parsed {
     /// It refers to nothing else, and what is in it is known.
-    Whole(Box<Plan>),
+    Whole(Box<Plan>, Original),
     /// It refers to files that are still to be read. With the oddities of its text.
-    Referring(Box<Document>, Vec<Finding>),
+    Referring(Box<Document>, Vec<Finding>, Original),
 }
 
 /// Loads and parses one document, and plans it when it needs nothing else.
@@ -49,12 +49,21 @@ pub(super) fn parsed(
         SourceTarget::Url(url) => Some(url.clone()),
         SourceTarget::File(_) => None,
     };
-    let document = Document::new(text.value, item.label.clone(), key, url).map_err(refused)?;
+    let document =
+        Document::new(text.value, item.label.clone(), key, url).map_err(|mut finding| {
+            let positions = text.original.positions(std::iter::once(&finding.at));
+            finding.position = positions.first().copied().flatten();
+            refused(finding)
+        })?;
     if external::needs_linking(&document.value) {
-        return Ok(Parsed::Referring(Box::new(document), text.warnings));
+        return Ok(Parsed::Referring(
+            Box::new(document),
+            text.warnings,
+            text.original,
+        ));
     }
     let plan = planned(document, text.warnings, Vec::new(), settings);
-    Ok(Parsed::Whole(Box::new(plan)))
+    Ok(Parsed::Whole(Box::new(plan), text.original))
 }
 
 /// Reads what a document refers to, and plans it.

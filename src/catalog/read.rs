@@ -6,10 +6,13 @@
 use std::collections::HashSet;
 
 use rayon::prelude::*;
+use serde_json::Value;
 
+use super::document::Document;
 use super::finding::Finding;
-use super::lines::{self, Entry, Line, Lines};
+use super::lines::{self, Entry, Fault, Line, Lines};
 use super::openapi::{self, Plan, Settings};
+use super::parse::{Original, Position};
 use super::planning::{Parsed, key, linked, parsed};
 use super::registry::{Admission, Identity, Moved, Registry};
 use super::report::Notes;
@@ -173,18 +176,21 @@ impl Reading<'_> {
                 .collect()
         });
         for (item, parsed) in batch.iter().zip(all) {
-            let plan = match parsed {
-                Ok(Parsed::Whole(plan)) => *plan,
+            let (plan, original) = match parsed {
+                Ok(Parsed::Whole(plan, original)) => (*plan, original),
                 // Its files may be larger than the batch, so they are in memory for one document at a time.
-                Ok(Parsed::Referring(document, warnings)) => self
-                    .pool
-                    .install(|| linked(item, *document, warnings, settings, loader)),
+                Ok(Parsed::Referring(document, warnings, original)) => {
+                    let plan = self
+                        .pool
+                        .install(|| linked(item, *document, warnings, settings, loader));
+                    (plan, original)
+                }
                 Err(diagnostic) => {
                     self.report.diagnostics.push(diagnostic);
                     continue;
                 }
             };
-            let handed = self.document(&plan);
+            let handed = self.document(&plan, &original);
             // Dropped where the stack is deep enough for it.
             self.pool.install(move || drop(plan));
             handed?;
@@ -192,7 +198,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn document(&mut self, plan: &Plan) -> Result<(), ReadError> {
+    fn document(&mut self, plan: &Plan, original: &Original) -> Result<(), ReadError> {
         let settings = self.settings;
         let label = &plan.document.label;
         let source = self.source(label);
@@ -241,9 +247,13 @@ impl Reading<'_> {
                 Severity::Warning,
                 Finding::of_source(
                     DiagnosticCode::NoOperations,
-                    "the document publishes no operation; check its paths and the selection rules",
+                    nothing_published(&plan.document, counts),
                 ),
             );
+        }
+        notes.locate(label, original);
+        for (file, original) in plan.document.externals.originals() {
+            notes.locate(file, original);
         }
         self.close(notes, plan.document.key.clone(), counts);
         let references = plan.document.externals.references();
@@ -351,7 +361,7 @@ impl Reading<'_> {
             let (batch, failed) = lines.batch();
             let is_end = batch.is_empty() || failed.is_some();
             let base_url = self.settings.options.base_url.as_ref();
-            let entries: Vec<(u64, Result<Entry, String>)> = self.pool.install(|| {
+            let entries: Vec<(u64, Result<Entry, Fault>)> = self.pool.install(|| {
                 batch
                     .into_par_iter()
                     .map(|line: Line| (line.number, lines::entry(&line, &key, base_url)))
@@ -387,7 +397,7 @@ impl Reading<'_> {
                 Severity::Warning,
                 Finding::of_source(
                     DiagnosticCode::NoOperations,
-                    "the catalogue publishes no operation",
+                    "the catalogue publishes no operation; name one with at least one good entry",
                 ),
             );
         }
@@ -399,18 +409,20 @@ impl Reading<'_> {
     fn entry(
         &mut self,
         number: u64,
-        entry: Result<Entry, String>,
+        entry: Result<Entry, Fault>,
         without_server: &mut u64,
         notes: &mut Notes,
     ) -> Result<bool, ReadError> {
+        let line = Position {
+            line: number,
+            column: None,
+        };
         let entry = match entry {
             Ok(entry) => entry,
-            Err(message) => {
-                let message = format!("line {number}: {message}");
-                notes.add_always(
-                    Severity::Dropped,
-                    Finding::of_source(DiagnosticCode::BadEntry, message),
-                );
+            Err(Fault { column, message }) => {
+                let finding = Finding::of_source(DiagnosticCode::BadEntry, message);
+                let at = Position { column, ..line };
+                notes.add_always(Severity::Dropped, finding.in_text(at));
                 return Ok(false);
             }
         };
@@ -418,23 +430,16 @@ impl Reading<'_> {
         let (is_free, moved) = self.registry.give(&name, self.sink)?;
         self.note_moved(&name, moved, notes);
         if !is_free {
-            let message = format!(
-                "line {number}: the name {} is taken; the first one counts",
-                super::document::shown(&name)
-            );
-            notes.add_always(
-                Severity::Dropped,
-                Finding::of_source(DiagnosticCode::DuplicateName, message),
-            );
+            let name = super::document::shown(&name);
+            let message = format!("the name {name} is taken and the first one counts; rename one");
+            let finding = Finding::of_source(DiagnosticCode::DuplicateName, message);
+            notes.add_always(Severity::Dropped, finding.in_text(line));
             return Ok(false);
         }
         if entry.has_duplicates {
-            let message =
-                format!("line {number}: a key stands twice in an object and the last one counts");
-            notes.add_always(
-                Severity::Warning,
-                Finding::of_source(DiagnosticCode::DuplicateKey, message),
-            );
+            let message = "a key stands twice in an object and the last one counts; remove one";
+            let finding = Finding::of_source(DiagnosticCode::DuplicateKey, message);
+            notes.add_always(Severity::Warning, finding.in_text(line));
         }
         *without_server += u64::from(entry.lacks_server);
         self.sink.operation(entry.operation)?;
@@ -471,6 +476,30 @@ fn named(mut finding: Finding, planned: &openapi::Planned) -> Finding {
         );
     }
     finding
+}
+
+/// Why a document publishes nothing.
+fn nothing_published(document: &Document, counts: Counts) -> String {
+    let Counts {
+        found, selected, ..
+    } = counts;
+    if selected > 0 {
+        return format!(
+            "the document publishes no operation: each of the {selected} selected is dropped; see why at each"
+        );
+    }
+    if found > 0 {
+        return format!(
+            "the document publishes no operation: none of the {found} found is selected; check the selection rules"
+        );
+    }
+    let webhooks = document.value.get("webhooks").and_then(Value::as_object);
+    if webhooks.is_some_and(|webhooks| !webhooks.is_empty()) {
+        return "the document publishes no operation: it has webhooks only, which are calls that a backend makes"
+            .to_owned();
+    }
+    "the document publishes no operation: its paths hold none; name one that describes operations"
+        .to_owned()
 }
 
 fn too_much(at: &Pointer, operations: usize) -> Finding {

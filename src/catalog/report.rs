@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::external::placed;
 use super::finding::Finding;
+use super::parse::Original;
 use super::{Counts, Diagnostic, DiagnosticCode, References, Severity};
 
 /// At most this many diagnostics of one source are kept: a hostile document could give millions.
@@ -110,6 +111,25 @@ impl Notes {
                 .push(finding.into_diagnostic(Severity::Warning, label));
         } else {
             self.left_out += 1;
+        }
+    }
+
+    /// Finds the lines and columns of what was found so far in one of the texts it is about, by its name.
+    pub(super) fn locate(&mut self, label: &str, original: &Original) {
+        let mut open: Vec<&mut Diagnostic> = self
+            .kept
+            .iter_mut()
+            .filter(|one| {
+                one.line.is_none() && !one.at.as_str().is_empty() && one.document == label
+            })
+            .collect();
+        if open.is_empty() {
+            return;
+        }
+        let positions = original.positions(open.iter().map(|one| &one.at));
+        for (one, position) in open.iter_mut().zip(positions) {
+            one.line = position.map(|position| position.line);
+            one.column = position.and_then(|position| position.column);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use tokio::runtime::Runtime;
 
-use super::finding::{self, sentence};
+use super::finding::{self, listed, sentence};
 use super::progress::{Bytes, Progress};
 use super::supply::{Loaded, Supply};
 use crate::access::{Caller, OnUnknown, View};
@@ -27,8 +27,11 @@ const FETCH_DEADLINE: Duration = Duration::from_mins(1);
 /// The most bytes of a source that is fetched when its reader sets no limit.
 const FETCH_BYTES_MAX: u64 = 1 << 30;
 
-/// At most this many findings are told one by one when a catalogue is opened; `check` lists them all.
+/// At most this many findings are named by an error; `check` lists them all.
 const TOLD_MAX: usize = 20;
+
+/// At most this many findings of a kind that costs operations are told when a catalogue is opened.
+const DROPPED_TOLD_MAX: usize = 3;
 
 /// Opens an index directory, or says what to do about it.
 pub(super) fn open_index(directory: &Path) -> anyhow::Result<Reader> {
@@ -136,35 +139,68 @@ pub(super) fn accept(report: &Report) -> anyhow::Result<()> {
             .iter()
             .filter(|found| found.severity == Severity::Fatal)
             .map(sentence);
-        bail!("the catalogue is refused: {}", listed(fatal));
+        bail!("the catalogue is refused: {}", joined(fatal));
     }
     if report.documents.is_empty() {
         return Err(nothing_read(report));
     }
-    let dropped = report
-        .diagnostics
-        .iter()
-        .filter(|found| found.severity == Severity::Dropped);
-    for found in dropped.clone().take(TOLD_MAX) {
-        tracing::warn!("{}", finding::listed(found));
+    tell(report);
+    Ok(())
+}
+
+/// Tells the log what reading came to: the counts, and of every kind of finding the first ones.
+fn tell(report: &Report) {
+    let counts = report.counts;
+    tracing::info!(
+        found = counts.found,
+        selected = counts.selected,
+        published = counts.published,
+        dropped = counts.dropped,
+        "the sources are read"
+    );
+    let (mut dropped, mut warnings) = (0, 0);
+    for group in finding::groups(&report.diagnostics) {
+        let (severity, code) = (group.severity, group.code);
+        let all = group.found.len();
+        let told = if severity > Severity::Warning {
+            DROPPED_TOLD_MAX
+        } else {
+            1
+        };
+        let mut lines: Vec<String> = group.found.iter().take(told).map(|f| listed(f)).collect();
+        if all > told {
+            let more = all - told;
+            lines.push(format!("{more} more of {severity}[{code}]"));
+        }
+        for line in lines {
+            // Whoever searches a catalogue wants to know what is missing from it, and no more.
+            if severity > Severity::Warning {
+                tracing::warn!("{line}");
+            } else {
+                tracing::info!("{line}");
+            }
+        }
+        if severity > Severity::Warning {
+            dropped += all;
+        } else {
+            warnings += all;
+        }
     }
-    let (dropped, all) = (dropped.count(), report.diagnostics.len());
-    if all > 0 {
+    if dropped + warnings > 0 {
         tracing::warn!(
             dropped,
-            warnings = all - dropped,
+            warnings,
             "the sources are not without fault; `sezzlee check` lists everything"
         );
     }
-    Ok(())
 }
 
 fn nothing_read(report: &Report) -> anyhow::Error {
     let found = report.diagnostics.iter().map(sentence);
-    anyhow::anyhow!("no source could be read: {}", listed(found))
+    anyhow::anyhow!("no source could be read: {}", joined(found))
 }
 
-fn listed(found: impl Iterator<Item = String>) -> String {
+fn joined(found: impl Iterator<Item = String>) -> String {
     let mut lines: Vec<String> = found.take(TOLD_MAX + 1).collect();
     if lines.len() > TOLD_MAX {
         lines.truncate(TOLD_MAX);

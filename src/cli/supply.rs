@@ -11,6 +11,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 
 use super::catalogue::{SourceLoader, accept, index_directory, open_index, options};
+use super::finding::listed;
 use super::progress::{Progress, Writing};
 use crate::catalog::{self, Checked, Fingerprint, Recorder, Referenced, Report};
 use crate::config::{SizeArgs, SourceArgs};
@@ -371,7 +372,7 @@ fn check_worth(report: &Report, purpose: Purpose<'_>) -> anyhow::Result<()> {
     // A source that is gone was taken away on purpose; one that is there and cannot be read was not.
     let mut found = report.diagnostics.iter();
     if let Some(found) = found.find(|found| is_lost(&found.document)) {
-        bail!("a document that serves can no longer be read: {found}");
+        bail!("a document that serves can no longer be read: {}", listed(found));
     }
     // A file that no document refers to any more is not among these.
     let mut unread = report.references.unread.iter();

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor,
 };
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 use super::Pointer;
@@ -119,8 +120,41 @@ impl<'de> Deserialize<'de> for Stored {
 #[derive(Default)]
 struct Places {
     duplicates: Vec<Pointer>,
-    path: Pointer,
+    /// The way to the value that is being read. A pointer is made of it only where one is needed: most
+    /// texts have no repeated key, and all of them have many values.
+    path: Vec<Step>,
+    /// The keys of the way, one behind the other.
+    keys: String,
     values_left: usize,
+}
+
+/// One step of the way.
+enum Step {
+    /// A member; its key starts here in the keys.
+    Key(usize),
+    /// An item.
+    Index(usize),
+}
+
+impl Places {
+    fn pointer(&self) -> Pointer {
+        let mut pointer = Pointer::root();
+        let mut end = self.keys.len();
+        let mut keys = Vec::new();
+        for step in self.path.iter().rev() {
+            if let Step::Key(start) = step {
+                keys.push(&self.keys[*start..end]);
+                end = *start;
+            }
+        }
+        for step in &self.path {
+            match step {
+                Step::Key(_) => pointer.push(keys.pop().unwrap_or_default()),
+                Step::Index(index) => pointer.push_index(*index),
+            }
+        }
+        pointer
+    }
 }
 
 /// Reads one value; recursion happens only through [`Node::inner`], one level less each.
@@ -147,16 +181,19 @@ impl Node<'_> {
     /// Enters a member, `again` when its key was there before.
     fn enter(&mut self, key: &str, again: bool) {
         if let Some(places) = &mut self.places {
-            places.path.push(key);
+            places.path.push(Step::Key(places.keys.len()));
+            places.keys.push_str(key);
             if again && places.duplicates.len() < DUPLICATES_MAX {
-                places.duplicates.push(places.path.clone());
+                places.duplicates.push(places.pointer());
             }
         }
     }
 
     fn leave(&mut self) {
-        if let Some(places) = &mut self.places {
-            places.path.pop();
+        if let Some(places) = &mut self.places
+            && let Some(Step::Key(start)) = places.path.pop()
+        {
+            places.keys.truncate(start);
         }
     }
 }
@@ -215,7 +252,7 @@ impl<'de> Visitor<'de> for Node<'_> {
         let mut list = Vec::new();
         loop {
             if let Some(places) = &mut self.places {
-                places.path.push_index(list.len());
+                places.path.push(Step::Index(list.len()));
             }
             let item = items.next_element_seed(self.inner(levels_left))?;
             self.leave();
@@ -251,10 +288,17 @@ impl<'de> Visitor<'de> for Node<'_> {
         }
         let levels_left = self.levels_inside()?;
         loop {
-            self.enter(&key, map.contains_key(&key));
-            let value = members.next_value_seed(self.inner(levels_left))?;
+            match map.entry(key) {
+                Entry::Vacant(place) => {
+                    self.enter(place.key(), false);
+                    place.insert(members.next_value_seed(self.inner(levels_left))?);
+                }
+                Entry::Occupied(mut place) => {
+                    self.enter(place.key(), true);
+                    place.insert(members.next_value_seed(self.inner(levels_left))?);
+                }
+            }
             self.leave();
-            map.insert(key, value);
             match members.next_key()? {
                 Some(next) => key = next,
                 None => return Ok(Value::Object(map)),

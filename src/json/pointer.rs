@@ -23,7 +23,11 @@ impl Pointer {
     /// Appends one unescaped reference token.
     pub fn push(&mut self, token: &str) {
         self.0.push('/');
-        self.0.push_str(&escape_token(token));
+        if token.contains(['~', '/']) {
+            self.0.push_str(&escape_token(token));
+        } else {
+            self.0.push_str(token);
+        }
     }
 
     /// Appends an array index.

@@ -76,6 +76,15 @@ pub(crate) fn read_sources(sources: &[(&str, &[u8])], options: &ReadOptions) -> 
     assert_eq!(counts.selected, counts.published + counts.dropped);
     assert!(counts.found >= counts.selected);
     assert_eq!(counts.published, list.len() as u64);
+    for one in &report.diagnostics {
+        // What has a place in the document has one in its text.
+        assert!(one.at.as_str().is_empty() || one.line.is_some(), "{one}");
+        let documented = one.code.explanation().unwrap().severities();
+        assert!(
+            documented.contains(&one.severity),
+            "docs/diagnostics.md does not say that this can happen: {one}"
+        );
+    }
     Outcome {
         operations: list,
         report,

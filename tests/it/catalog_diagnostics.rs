@@ -75,6 +75,12 @@ fn cause(code: DiagnosticCode) -> (&'static str, String) {
         Code::DefinitionTooLarge => json(post(
             &json!({"properties": {"x": {"enum": ["y".repeat(300_000)]}}}),
         )),
+        Code::BodySchemaLeftOut => json(openapi(&json!({"/a": {"post": {"requestBody": {
+            "content": {"text/plain": {"schema": {"type": "object"}}}}}}}))),
+        Code::EncodingLeftOut => json(openapi(&json!({"/a": {"post": {"requestBody": {
+            "content": {"multipart/form-data": {
+                "schema": {"type": "object", "properties": {"x": {"type": "string"}}},
+                "encoding": {"x": {"headers": {"X-A": {"schema": {"type": "string"}}}}}}}}}}}))),
         Code::BodyKeywordLeftOut => json(post(
             &json!({"properties": {"x": {}}, "not": {"required": ["x"]}}),
         )),
@@ -196,5 +202,25 @@ fn a_dropped_operation_is_named_wherever_its_fault_stands() {
             .iter()
             .filter(|one| one.contains(operation) || one.starts_with(path));
         assert_eq!(named.count(), 1, "{operation}: {dropped:#?}");
+    }
+}
+
+/// A document that publishes nothing is told with the reason that holds.
+#[test]
+fn a_document_without_tools_says_why() {
+    let xml = json!({"post": {"requestBody": {"content": {"application/xml": {}}}}});
+    let webhooks = json!({"openapi": "3.1.0", "webhooks": {"a": {"post": {}}}});
+    for (document, reason) in [
+        (openapi(&json!({"/a": xml})), "each of the 1 selected"),
+        (openapi(&json!({"/a": {"head": {}}})), "none of the 1 found"),
+        (openapi(&json!({"/a": {}})), "its paths hold none"),
+        (webhooks, "webhooks only"),
+    ] {
+        let read = crate::catalog::read_one(&document);
+        let found = &read.report.diagnostics;
+        let said = found
+            .iter()
+            .find(|one| one.code == DiagnosticCode::NoOperations);
+        assert!(said.unwrap().message.contains(reason), "{found:?}");
     }
 }

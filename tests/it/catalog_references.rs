@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use sezzlee::catalog::{FileLoader, Prefix, ReadOptions, read};
 
-use crate::catalog::{List, Memory, Outcome};
+use crate::catalog::{Memory, Outcome};
 
 /// A directory of files.
 pub(crate) struct Files(tempfile::TempDir);
@@ -38,10 +38,10 @@ impl Files {
             ..ReadOptions::default()
         };
         let source = self.path(name).display().to_string();
-        let mut list = List::default();
+        let mut list: Vec<sezzlee::catalog::Operation> = Vec::new();
         let report = read(&[source], &options, &FileLoader, &mut list).unwrap();
         Outcome {
-            operations: list.0,
+            operations: list,
             report,
         }
     }
@@ -497,10 +497,10 @@ fn documents_from_the_web_refer_to_their_own_host() {
         let files = all
             .iter()
             .map(|(name, text)| ((*name).to_owned(), text.to_vec()));
-        let mut list = List::default();
+        let mut list: Vec<sezzlee::catalog::Operation> = Vec::new();
         let report = read(&names, &options(hosts), &Memory(files.collect()), &mut list).unwrap();
         Outcome {
-            operations: list.0,
+            operations: list,
             report,
         }
     };

@@ -7,7 +7,6 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use sezzlee::catalog::{Definition, FileLoader, ReadOptions, read};
 
-use crate::catalog::List;
 
 const SCHEMAS: usize = 7;
 
@@ -111,7 +110,7 @@ fn published(shapes: &[(Shape, usize)], files: &[usize]) -> (Vec<Definition>, Ve
         fs::write(path, value.to_string()).unwrap();
     }
     let source = root.path().join(FILES[0]).display().to_string();
-    let mut list = List::default();
+    let mut list: Vec<sezzlee::catalog::Operation> = Vec::new();
     let report = read(&[source], &ReadOptions::default(), &FileLoader, &mut list).unwrap();
     let mut codes: Vec<_> = report
         .diagnostics
@@ -119,7 +118,7 @@ fn published(shapes: &[(Shape, usize)], files: &[usize]) -> (Vec<Definition>, Ve
         .map(|one| one.code.as_str())
         .collect();
     codes.sort_unstable();
-    let definitions = list.0.into_iter().map(|one| one.definition);
+    let definitions = list.into_iter().map(|one| one.definition);
     (definitions.collect(), codes)
 }
 

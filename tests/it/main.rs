@@ -18,6 +18,7 @@ mod catalog_schemas;
 mod catalog_size;
 mod catalog_sources;
 mod cli;
+mod cli_check;
 mod cli_output;
 mod cli_process;
 mod cli_serve;

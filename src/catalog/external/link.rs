@@ -422,6 +422,7 @@ impl Linker<'_> {
             url: None,
             version: self.parts[0].version,
             is_document: false,
+            original: None,
             fault: Some(fault),
         };
         let url = self.home.url.clone();
@@ -452,26 +453,32 @@ impl Linker<'_> {
             },
             version: self.parts[from].version,
             is_document: false,
+            original: None,
             fault: None,
         };
         let number = self.files.len();
         let value = match self.reading.read(&found.target, levels) {
-            Ok((value, warnings)) => match version(&value) {
-                Ok(own) => {
-                    (file.version, file.is_document) = (own, true);
-                    self.warn(number, warnings);
-                    value
-                }
-                // A fragment is written in what the file is written in that refers to it.
-                Err(fault) if fault.code == DiagnosticCode::NotOpenapi => {
-                    self.warn(number, warnings);
-                    value
-                }
-                Err(fault) => {
-                    file.fault = Some((fault.code, fault.message));
+            Ok(text) => {
+                let is_refused = match version(&text.value) {
+                    Ok(own) => {
+                        (file.version, file.is_document) = (own, true);
+                        false
+                    }
+                    // A fragment is written in what the file is written in that refers to it.
+                    Err(fault) if fault.code == DiagnosticCode::NotOpenapi => false,
+                    Err(fault) => {
+                        file.fault = Some((fault.code, fault.message));
+                        true
+                    }
+                };
+                if is_refused {
                     Value::Null
+                } else {
+                    self.warn(number, text.warnings);
+                    file.original = Some(text.original);
+                    text.value
                 }
-            },
+            }
             Err(fault) => {
                 file.fault = Some(fault);
                 Value::Null

@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::catalog::finding::Finding;
-use crate::catalog::parse::{DOCUMENT_BYTES_MAX, DOCUMENT_VALUES_MAX, parse};
+use crate::catalog::parse::{DOCUMENT_BYTES_MAX, DOCUMENT_VALUES_MAX, Text, parse};
 use crate::catalog::{DiagnosticCode, LoadError, Loader, SourceTarget};
 
 /// A document refers to at most this many files; people's largest refer to a few thousand.
@@ -51,12 +50,12 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The value of a file that is some steps away from the document, and oddities of its text.
+    /// The text of a file that is some steps away from the document.
     pub(super) fn read(
         &mut self,
         target: &SourceTarget,
         levels: usize,
-    ) -> Result<(Value, Vec<Finding>), Fault> {
+    ) -> Result<Text, Fault> {
         self.files += 1;
         if self.files > FILES_MAX {
             return Err(too_large(format!(
@@ -79,7 +78,13 @@ impl<'a> Reading<'a> {
             DiagnosticCode::NotOpenapi => {
                 (DiagnosticCode::UnresolvableRef, "it is empty".to_owned())
             }
-            code => (code, format!("it cannot be read: {}", fault.message)),
+            code => {
+                let place = fault.position.map_or(String::new(), |at| {
+                    let column = at.column.map_or(String::new(), |it| format!(" column {it}"));
+                    format!(" (line {}{column})", at.line)
+                });
+                (code, format!("it cannot be read{place}: {}", fault.message))
+            }
         })?;
         match self.values_left.checked_sub(count(&text.value)) {
             Some(left) => self.values_left = left,
@@ -89,7 +94,7 @@ impl<'a> Reading<'a> {
                 )));
             }
         }
-        Ok((text.value, text.warnings))
+        Ok(text)
     }
 
     fn bytes(&mut self, target: &SourceTarget) -> Result<Vec<u8>, Fault> {

@@ -19,6 +19,7 @@ use url::Url;
 
 use super::document::Version;
 use super::finding::Finding;
+use super::parse::Original;
 use super::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::Pointer;
 
@@ -65,6 +66,8 @@ struct ExternalFile {
     version: Version,
     /// Whether it is an OpenAPI document of its own.
     is_document: bool,
+    /// Its text; none of one that is not there.
+    original: Option<Original>,
     /// Why it is not there.
     fault: Option<(DiagnosticCode, String)>,
 }
@@ -166,6 +169,13 @@ impl Externals {
     /// The names of all files, by their numbers.
     pub(crate) fn labels(&self) -> Vec<String> {
         self.files.iter().map(|file| file.label.clone()).collect()
+    }
+
+    /// The texts of the files that are there, by the names of the files.
+    pub(crate) fn originals(&self) -> impl Iterator<Item = (&str, &Original)> {
+        self.files
+            .iter()
+            .filter_map(|file| Some((file.label.as_str(), file.original.as_ref()?)))
     }
 
     /// What became of the files.

@@ -3,14 +3,19 @@
 //! Owns: encodings, the choice between the two languages, limits of size, depth and number of values.
 //! Must never know what an OpenAPI document is.
 
+mod position;
 mod scalar;
+mod tabs;
 mod yaml;
 
 use serde_json::Value;
 
-use super::DiagnosticCode;
 use super::finding::Finding;
+use super::{Diagnostic, DiagnosticCode, Severity};
 use crate::json::Pointer;
+use position::{Language, position_at};
+
+pub(crate) use position::{Original, Position};
 
 /// A document is at most this many bytes (64 MiB): the largest published ones are under a tenth of it.
 pub(crate) const DOCUMENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -33,13 +38,36 @@ pub(crate) struct Text {
     pub(crate) value: Value,
     /// Oddities that cost nothing.
     pub(crate) warnings: Vec<Finding>,
+    /// The text itself, where places are found.
+    pub(crate) original: Original,
+}
+
+/// A text as one of the languages reads it.
+#[derive(Debug)]
+struct Read {
+    value: Value,
+    warnings: Vec<Finding>,
+}
+
+/// Reads a text as the text of a document is read: JSON or YAML in any encoding, under the limits of
+/// documents. `strict_json` is for names that end in `.json`, whose texts are never tried as YAML.
+///
+/// # Errors
+///
+/// The diagnostic that a document of this text would be dropped with, of a document without a name.
+pub fn read_text(bytes: Vec<u8>, strict_json: bool) -> Result<Value, Diagnostic> {
+    match parse(bytes, strict_json) {
+        Ok(text) => Ok(text.value),
+        Err(finding) => Err(finding.into_diagnostic(Severity::Dropped, "")),
+    }
 }
 
 /// Reads the text of a document. `strict_json` is for names that end in `.json`: a text that starts like
 /// JSON is then never tried as YAML, so that the error is about the language its author meant.
 pub(crate) fn parse(bytes: Vec<u8>, strict_json: bool) -> Result<Text, Finding> {
-    let text = language(&decode(bytes)?, strict_json)?;
-    if is_far(&text.value, POINTER_BYTES_MAX) {
+    let text = decode(bytes)?;
+    let (Read { value, warnings }, language) = language(&text, strict_json)?;
+    if is_far(&value, POINTER_BYTES_MAX) {
         return Err(Finding::of_source(
             DiagnosticCode::SourceTooLarge,
             format!(
@@ -47,7 +75,11 @@ pub(crate) fn parse(bytes: Vec<u8>, strict_json: bool) -> Result<Text, Finding> 
             ),
         ));
     }
-    Ok(text)
+    Ok(Text {
+        value,
+        warnings,
+        original: Original::new(text, language),
+    })
 }
 
 /// Whether the keys on the way to some value are longer than this together.
@@ -66,7 +98,7 @@ fn is_far(value: &Value, bytes: usize) -> bool {
     }
 }
 
-fn language(text: &str, strict_json: bool) -> Result<Text, Finding> {
+fn language(text: &str, strict_json: bool) -> Result<(Read, Language), Finding> {
     let first = text.trim_start().bytes().next();
     if first.is_none() {
         return Err(Finding::of_source(
@@ -78,18 +110,37 @@ fn language(text: &str, strict_json: bool) -> Result<Text, Finding> {
         match json(text) {
             // A flow mapping of YAML starts like JSON.
             Err(error) if !strict_json && error.code == DiagnosticCode::NotParseable => {
-                return yaml::parse(text).map_err(|_| error);
+                return match yaml::parse(text) {
+                    Ok(read) => Ok((read, Language::Yaml)),
+                    Err(_) => Err(error),
+                };
             }
-            other => return other,
+            other => return Ok((other?, Language::Json)),
         }
     }
-    yaml::parse(text).or_else(|error| tabbed(text).ok_or(error))
+    match yaml::parse(text) {
+        Ok(read) => Ok((read, Language::Yaml)),
+        Err(error) => match tabbed(text) {
+            Some(read) => Ok((read, Language::TabbedYaml)),
+            None => Err(within(text, error)),
+        },
+    }
+}
+
+/// The YAML parser takes the end of a text for a line of its own, which no editor shows.
+fn within(text: &str, error: Finding) -> Finding {
+    let end = end_of(text);
+    if error.position > Some(end) {
+        error.in_text(end)
+    } else {
+        error
+    }
 }
 
 /// Another try for a text with tabs where YAML wants spaces: after `:` and `-`, where the parser is stricter
 /// than YAML 1.2, and as indentation, where YAML forbids them but only one depth can be meant.
-fn tabbed(text: &str) -> Option<Text> {
-    let spaced = spaces_for_tabs(text)?;
+fn tabbed(text: &str) -> Option<Read> {
+    let spaced = tabs::spaces_for_tabs(text)?;
     let mut read = yaml::parse(&spaced).ok()?;
     read.warnings.push(Finding::of_source(
         DiagnosticCode::Malformed,
@@ -98,36 +149,21 @@ fn tabbed(text: &str) -> Option<Text> {
     Some(read)
 }
 
-/// None without tabs, and where tabs and spaces both indent: what is deeper is anyone's guess then.
-fn spaces_for_tabs(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len());
-    let (mut by_tabs, mut by_spaces) = (false, false);
-    for line in text.lines() {
-        let rest = line.trim_start_matches([' ', '\t']);
-        let indent = &line[..line.len() - rest.len()];
-        if !rest.is_empty() {
-            by_tabs |= indent.contains('\t');
-            by_spaces |= indent.contains(' ');
-            out.push_str(&indent.replace('\t', "  "));
-            out.push_str(&rest.trim_end().replace(":\t", ": ").replace("-\t", "- "));
-        }
-        out.push('\n');
-    }
-    (text.contains('\t') && !(by_tabs && by_spaces)).then_some(out)
-}
-
 /// UTF-8, or UTF-16 with a byte order mark; the mark is dropped.
 fn decode(bytes: Vec<u8>) -> Result<String, Finding> {
     let utf16 = |read: fn([u8; 2]) -> u16| {
         let units = bytes[2..]
             .chunks_exact(2)
             .map(|pair| read([pair[0], pair[1]]));
-        char::decode_utf16(units)
-            .collect::<Result<String, _>>()
-            .map_err(|_| {
-                let message = "the text is not valid UTF-16; store it as UTF-8";
-                Finding::of_source(DiagnosticCode::NotParseable, message)
-            })
+        let mut text = String::with_capacity(bytes.len() / 2);
+        for unit in char::decode_utf16(units) {
+            let Ok(unit) = unit else {
+                let message = "the text is not valid UTF-16 here; store it as UTF-8";
+                return Err(unparseable(end_of(&text), message));
+            };
+            text.push(unit);
+        }
+        Ok(text)
     };
     match bytes.as_slice() {
         [0xff, 0xfe, ..] => return utf16(u16::from_le_bytes),
@@ -136,11 +172,10 @@ fn decode(bytes: Vec<u8>) -> Result<String, Finding> {
     }
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let (line, column) = place(good);
-        Finding::of_source(
-            DiagnosticCode::NotParseable,
-            format!("line {line} column {column} is not valid UTF-8; store the document as UTF-8"),
-        )
+        let good = String::from_utf8_lossy(good);
+        let good = good.strip_prefix('\u{feff}').unwrap_or(&good);
+        let message = "the text is not valid UTF-8 here; store the document as UTF-8";
+        unparseable(end_of(good), message)
     })?;
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
@@ -148,36 +183,36 @@ fn decode(bytes: Vec<u8>) -> Result<String, Finding> {
     Ok(text)
 }
 
-/// 1-based line and column (in bytes) of the end of a text.
-fn place(text: &[u8]) -> (usize, usize) {
-    // Counted once per failed document.
-    #[expect(clippy::naive_bytecount, reason = "an error path that runs once")]
-    let line = 1 + text.iter().filter(|&&byte| byte == b'\n').count();
-    let column = 1 + text.iter().rev().take_while(|&&byte| byte != b'\n').count();
-    (line, column)
+fn end_of(text: &str) -> Position {
+    position_at(text, text.len())
 }
 
-fn json(text: &str) -> Result<Text, Finding> {
+fn json(text: &str) -> Result<Read, Finding> {
     if values_at_most(text) > DOCUMENT_VALUES_MAX {
         return Err(too_many_values());
     }
     let parsed = crate::json::parse(text.as_bytes(), DOCUMENT_LEVELS_MAX).map_err(|error| {
+        let at = position_at(text, byte_of(text, &error));
         if error.message == "nested too deeply" {
-            return too_deep(error.line, error.column);
+            return too_deep(at);
         }
-        Finding::of_source(
-            DiagnosticCode::NotParseable,
-            format!(
-                "line {} column {}: {}; correct the JSON there",
-                error.line, error.column, error.message
-            ),
-        )
+        unparseable(at, format!("{}; correct the JSON here", error.message))
     })?;
     let warnings = parsed.duplicates.iter().map(duplicate_key).collect();
-    Ok(Text {
+    Ok(Read {
         value: parsed.value,
         warnings,
     })
+}
+
+/// The byte at which JSON went wrong: the reader counts columns in bytes, and lines by LF only.
+fn byte_of(text: &str, error: &crate::json::JsonError) -> usize {
+    let mut ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+    let start = match error.line.checked_sub(2) {
+        None => 0,
+        Some(before) => ends.nth(before).map_or(text.len(), |(end, _)| end + 1),
+    };
+    start + error.column.saturating_sub(1)
 }
 
 /// No more values than this stand in a JSON text: each but the first follows a separator or an opening.
@@ -210,13 +245,14 @@ fn too_many_values() -> Finding {
     )
 }
 
-fn too_deep(line: usize, column: usize) -> Finding {
-    Finding::of_source(
-        DiagnosticCode::TooDeep,
-        format!(
-            "line {line} column {column} is nested over {DOCUMENT_LEVELS_MAX} levels deep; flatten the document"
-        ),
-    )
+fn unparseable(at: Position, message: impl Into<String>) -> Finding {
+    Finding::of_source(DiagnosticCode::NotParseable, message).in_text(at)
+}
+
+fn too_deep(at: Position) -> Finding {
+    let message =
+        format!("the document is nested over {DOCUMENT_LEVELS_MAX} levels deep here; flatten it");
+    Finding::of_source(DiagnosticCode::TooDeep, message).in_text(at)
 }
 
 fn duplicate_key(at: &Pointer) -> Finding {
@@ -265,24 +301,52 @@ mod tests {
     fn a_json_name_is_never_tried_as_yaml() {
         let error = parse(b"{\"a\": [1,]}".to_vec(), true).unwrap_err();
         assert_eq!(error.code, DiagnosticCode::NotParseable);
-        assert!(error.message.starts_with("line 1 column 10"), "{error:?}");
+        assert_eq!(error.position, Some(Position::new(1, 10)), "{error:?}");
         assert!(read("{\"a\": [1,]}").is_ok());
     }
 
     #[test]
     fn errors_name_the_place() {
-        for (text, code, start) in [
-            ("", DiagnosticCode::NotOpenapi, "the source is empty"),
-            (" \n\t", DiagnosticCode::NotOpenapi, "the source is empty"),
-            ("{\n \"a\": x y: }", DiagnosticCode::NotParseable, "line 2"),
-            ("a: b\nc: [d\n", DiagnosticCode::NotParseable, "line "),
+        let at = |line, column| Some(Position::new(line, column));
+        for (text, code, position) in [
+            ("", DiagnosticCode::NotOpenapi, None),
+            (" \n\t", DiagnosticCode::NotOpenapi, None),
+            ("{\n \"a\": x y: }", DiagnosticCode::NotParseable, at(2, 7)),
+            // Columns are characters, whatever the language; a carriage return ends a line.
+            (
+                "{\r\n\t\"äöü😀\": x y: }",
+                DiagnosticCode::NotParseable,
+                at(2, 10),
+            ),
+            ("{\"a\":\r x y: }", DiagnosticCode::NotParseable, at(2, 2)),
+            ("a: b\nc: [d\n", DiagnosticCode::NotParseable, at(3, 1)),
+            ("a: b\nc: [d", DiagnosticCode::NotParseable, at(2, 6)),
+            ("%#", DiagnosticCode::NotParseable, at(1, 3)),
+            (
+                "\u{feff}ä: b\nöö: 😀: d\n",
+                DiagnosticCode::NotParseable,
+                at(2, 6),
+            ),
         ] {
             let error = read(text).unwrap_err();
-            assert_eq!(error.code, code, "{text}");
-            assert!(error.message.starts_with(start), "{text}: {error:?}");
+            assert_eq!(
+                (error.code, error.position),
+                (code, position),
+                "{text}: {error:?}"
+            );
         }
-        let error = parse(b"a: b\nc: \xff".to_vec(), false).unwrap_err();
-        assert!(error.message.starts_with("line 2 column 4"), "{error:?}");
+        for bytes in [
+            b"a: b\nc: \xff".to_vec(),
+            b"\xef\xbb\xbfa: b\nc: \xff".to_vec(),
+            [&b"\xff\xfe"[..], &utf16("a: b\nc: "), &[0x00, 0xdc]].concat(),
+        ] {
+            let error = parse(bytes, false).unwrap_err();
+            assert_eq!(error.position, at(2, 4), "{error:?}");
+        }
+    }
+
+    fn utf16(text: &str) -> Vec<u8> {
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect()
     }
 
     #[test]

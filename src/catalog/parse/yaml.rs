@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::scalar::{Scalar, plain, tagged};
 use super::{
-    DOCUMENT_BYTES_MAX, DOCUMENT_LEVELS_MAX, DOCUMENT_VALUES_MAX, Text, duplicate_key, too_deep,
-    too_many_values,
+    DOCUMENT_BYTES_MAX, DOCUMENT_LEVELS_MAX, DOCUMENT_VALUES_MAX, Position, Read, duplicate_key,
+    too_deep, too_many_values,
 };
 use crate::catalog::DiagnosticCode;
 use crate::catalog::finding::Finding;
@@ -21,7 +21,7 @@ use crate::json::Pointer;
 const DUPLICATES_MAX: usize = 100;
 
 /// Reads the first document of a YAML text.
-pub(super) fn parse(text: &str) -> Result<Text, Finding> {
+pub(super) fn parse(text: &str) -> Result<Read, Finding> {
     let mut builder = Builder::default();
     let mut events = Parser::new_from_str(text);
     let mut documents = 0;
@@ -30,20 +30,16 @@ pub(super) fn parse(text: &str) -> Result<Text, Finding> {
             Event::DocumentStart(_) => {
                 documents += 1;
                 if documents > 1 {
-                    builder.warnings.push(Finding::of_source(
-                        DiagnosticCode::Malformed,
-                        format!(
-                            "a second YAML document starts at line {}; only the first is read",
-                            span.start.line()
-                        ),
-                    ));
+                    let message = "a second YAML document starts here; only the first is read";
+                    let finding = Finding::of_source(DiagnosticCode::Malformed, message);
+                    builder.warnings.push(finding.in_text(place(span)));
                     break;
                 }
             }
             event => builder.event(event, span)?,
         }
     }
-    Ok(Text {
+    Ok(Read {
         value: builder.root.unwrap_or(Value::Null),
         warnings: builder.warnings,
     })
@@ -59,29 +55,30 @@ fn next<'text>(events: &mut Events<'text>) -> Result<Option<(Event<'text>, Span)
 }
 
 fn scan(error: &ScanError) -> Finding {
-    let (line, column) = (error.marker().line(), error.marker().col() + 1);
+    let at = Position::new(error.marker().line(), error.marker().col() + 1);
     if error.info() == "recursion limit exceeded" {
-        return too_deep(line, column);
+        return too_deep(at);
     }
-    unparseable(line, column, error.info())
+    unparseable(at, error.info())
 }
 
-fn unparseable(line: usize, column: usize, what: &str) -> Finding {
-    Finding::of_source(
-        DiagnosticCode::NotParseable,
-        format!("line {line} column {column}: {what}; correct the YAML there"),
-    )
+fn unparseable(at: Position, what: &str) -> Finding {
+    super::unparseable(at, format!("{what}; correct the YAML here"))
 }
 
 fn unparseable_at(span: Span, what: &str) -> Finding {
-    unparseable(span.start.line(), span.start.col() + 1, what)
+    unparseable(place(span), what)
+}
+
+fn place(span: Span) -> Position {
+    Position::new(span.start.line(), span.start.col() + 1)
 }
 
 /// A finished node with what it costs to have it again.
 #[derive(Clone)]
 struct Node {
     value: Value,
-    /// What it is as a key: the text that was written. None for a collection.
+    /// What it is as a key: the text that was written. None for a collection, and for what can be none.
     key: Option<String>,
     /// An unquoted `<<`.
     is_merge: bool,
@@ -101,6 +98,13 @@ struct Frame {
     collection: Collection,
     anchor: usize,
     cost: Cost,
+}
+
+impl Frame {
+    /// Whether the next node is a key.
+    fn wants_key(&self) -> bool {
+        matches!(self.collection, Collection::Mapping { key: None, .. })
+    }
 }
 
 enum Collection {
@@ -128,7 +132,7 @@ impl Builder {
     fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), Finding> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let node = self.scalar(&text, style, tag.as_deref(), span)?;
+                let node = self.scalar(&text, style, tag.as_deref(), anchor != 0, span)?;
                 self.finish(node, anchor, span)
             }
             Event::SequenceStart(anchor, _) => {
@@ -168,7 +172,7 @@ impl Builder {
                 };
                 let cost = node.cost;
                 if self.stack.len() + cost.levels > DOCUMENT_LEVELS_MAX {
-                    return Err(too_deep(span.start.line(), span.start.col() + 1));
+                    return Err(too_deep(place(span)));
                 }
                 // Paid before it is copied.
                 self.spend(cost)?;
@@ -181,7 +185,7 @@ impl Builder {
 
     fn open(&mut self, collection: Collection, anchor: usize, span: Span) -> Result<(), Finding> {
         if self.stack.len() >= DOCUMENT_LEVELS_MAX {
-            return Err(too_deep(span.start.line(), span.start.col() + 1));
+            return Err(too_deep(place(span)));
         }
         let cost = Cost {
             bytes: 2,
@@ -202,12 +206,16 @@ impl Builder {
         text: &str,
         style: ScalarStyle,
         tag: Option<&Tag>,
+        has_anchor: bool,
         span: Span,
     ) -> Result<Node, Finding> {
+        let is_key = self.stack.last().is_some_and(Frame::wants_key);
         let scalar = match tag {
             Some(tag) if tag.is_yaml_core_schema() => {
                 tagged(&tag.suffix, text).map_err(|what| unparseable_at(span, &what))?
             }
+            // Of a key only the text counts, unless an alias may use it elsewhere.
+            None if is_key && !has_anchor => Scalar::Value(Value::Null),
             None if style == ScalarStyle::Plain => plain(text),
             // Quoted, or under a tag of somebody's own: the text.
             _ => Scalar::Value(Value::String(text.to_owned())),
@@ -231,7 +239,7 @@ impl Builder {
         self.spend(cost)?;
         Ok(Node {
             value,
-            key: Some(text.to_owned()),
+            key: (is_key || has_anchor).then(|| text.to_owned()),
             is_merge: style == ScalarStyle::Plain && tag.is_none() && text == "<<",
             cost,
         })
@@ -285,7 +293,9 @@ impl Builder {
                     if is_merge && merge(map, merged, &node.value) {
                         return Ok(());
                     }
-                    merged.remove(&name);
+                    if !merged.is_empty() {
+                        merged.remove(&name);
+                    }
                     map.insert(name, node.value);
                 }
             },

@@ -318,7 +318,10 @@ impl<'d> Converter<'d> {
             self.warn(at, message);
             return self.keyword(kind, name, &meant, map, at, place, out);
         }
-        let message = format!("{name} cannot be {} and is left out", shown_kind(value));
+        let message = format!(
+            "{name} cannot be {} and is left out; write what the keyword wants",
+            shown_kind(value)
+        );
         if repair::is_idle(kind, name, value) {
             self.warn(at, message);
         } else {
@@ -369,7 +372,10 @@ impl<'d> Converter<'d> {
                 }
             }
             other => {
-                let message = format!("type cannot be {} and is left out", shown_kind(other));
+                let message = format!(
+                    "type cannot be {} and is left out; write one that JSON Schema has",
+                    shown_kind(other)
+                );
                 self.lost(DiagnosticCode::KeywordLeftOut, at, message);
             }
         }

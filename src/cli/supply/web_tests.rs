@@ -87,6 +87,7 @@ impl Web {
             base_url: None,
             prefix: None,
             allow_ref_host: Vec::new(),
+            size: crate::config::SizeArgs::default(),
             build: crate::config::BuildArgs::default(),
         }
     }
