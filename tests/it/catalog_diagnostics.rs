@@ -224,3 +224,30 @@ fn a_document_without_tools_says_why() {
         assert!(said.unwrap().message.contains(reason), "{found:?}");
     }
 }
+
+#[test]
+fn lost_meaning_is_counted_by_code() {
+    let schema = |pattern: &str| json!({"type": "string", "pattern": pattern});
+    let document = openapi(&json!({"/a": {"post": {
+        "requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {
+            "x": schema("(?i)x"), "y": schema("(?i)y"), "z": schema("^z"), "n": {"minimum": "1"}, "e": {"enum": []},
+        }}}}},
+        "responses": {"200": {"content": {"application/json": {"schema": {"items": {"$ref": "#/lost"}}}}}},
+    }}, "/b": {"get": {"parameters": [{"$ref": "#/lost"}]}}}));
+    let report = read_with(&document, &ReadOptions::default()).report;
+    let lossy: Vec<(&str, u64)> = report
+        .lossy()
+        .into_iter()
+        .map(|(code, count)| (code.as_str(), count))
+        .collect();
+    // A reference that costs an operation is no loss of meaning: nothing of it is published.
+    assert_eq!(
+        lossy,
+        [
+            ("unresolvable_ref", 1),
+            ("keyword_left_out", 1),
+            ("pattern_left_out", 2)
+        ]
+    );
+    assert_eq!(report.counts.dropped, 1);
+}

@@ -531,3 +531,72 @@ fn a_member_that_is_read_only_is_no_further_member_either() {
             .is_valid(&json!({"name": "n", "id": "x"}))
     );
 }
+
+/// However vast the web, an operation takes about its limit, and none is left out for it.
+#[test]
+fn many_operations_share_a_vast_web() {
+    const SCHEMAS: usize = 400;
+    const OPERATIONS: usize = 300;
+    let mut components = Map::new();
+    for place in 0..SCHEMAS {
+        let members: Map<String, Value> = (1..=20)
+            .map(|step| {
+                let next = to(&format!("S{}", (place * 7 + step) % SCHEMAS));
+                (format!("m{step}"), next)
+            })
+            .collect();
+        let schema =
+            json!({"type": "object", "description": "d".repeat(10_000), "properties": members});
+        components.insert(format!("S{place}"), schema);
+    }
+    let mut paths = Map::new();
+    for number in 0..OPERATIONS {
+        let schema = json!({"type": "array", "items": to(&format!("S{}", number % SCHEMAS))});
+        let content = json!({"content": {"application/json": {"schema": schema}}});
+        paths.insert(
+            format!("/p{number}"),
+            json!({"post": {"requestBody": content, "responses": {"200": content}}}),
+        );
+    }
+    let mut document = openapi(&Value::Object(paths));
+    document["components"] = json!({"schemas": components});
+    let read = read_with(&document, &ReadOptions::default());
+    assert_eq!(read.operations.len(), OPERATIONS);
+    let largest = read
+        .operations
+        .iter()
+        .map(|one| bytes(&one.definition))
+        .max();
+    assert!(largest.unwrap() <= 65_536, "{largest:?}");
+    assert_eq!(read.report.diagnostics.len(), OPERATIONS);
+}
+
+#[test]
+fn a_required_path_that_no_answer_holds_costs_its_operation() {
+    let large = |next: Value| {
+        json!({"type": "object", "required": ["next", "x"], "properties": {
+            "next": next, "x": {"enum": ["v".repeat(100_000)]},
+        }})
+    };
+    let components = json!({"A": large(to("B")), "B": large(to("C")), "C": large(json!({}))});
+    let body = |required: Value| json!({"type": "object", "required": required, "properties": {"a": to("A"), "b": {}}});
+    let read = |required: Value| {
+        read_sized(
+            &document(&body(required), &json!({}), &components),
+            DefinitionSize::default(),
+        )
+    };
+    assert_eq!(
+        read(json!(["a"])).findings()[0],
+        "dropped definition_too_large /paths/~1a/post"
+    );
+    let fine = read(json!(["b"]));
+    assert_eq!(fine.findings(), ["warning schema_reduced /paths/~1a/post"]);
+    assert!(
+        fine.operations[0]
+            .definition
+            .input_schema
+            .get("$defs")
+            .is_none()
+    );
+}

@@ -34,6 +34,13 @@ impl Slim {
     }
 }
 
+/// The fewest bytes that a root can have, whichever of its references are cut. Its texts stay.
+pub(super) fn root_floor_bytes(root: &Map<String, Value>) -> usize {
+    let keep = |_: &str| true;
+    let floor = Cutter::cutting(false, &keep, &no_type).object(root);
+    canonical_len(&Value::Object(floor))
+}
+
 /// Copies schemas without what is left out, and counts what that was.
 pub(super) struct Cutter<'a> {
     /// Whether descriptions and examples are left out.

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::cut::{Cutter, needed};
+use super::cut::{Cutter, needed, root_floor_bytes};
 use super::graph::{Graph, Node, check_cycles};
 use super::steps::{Gone, Level, Limits, Reduced, levels};
 use super::{Direction, Draft, Use};
@@ -165,6 +165,8 @@ struct Side {
     draft: Draft,
     graph: Graph,
     root_bytes: usize,
+    /// The fewest bytes the root can have; found when references are to be cut.
+    root_floor: Option<usize>,
     levels: Vec<Level>,
     /// Names of definitions that are never cut.
     protected: HashSet<String>,
@@ -206,6 +208,7 @@ impl Side {
             draft,
             graph,
             root_bytes,
+            root_floor: None,
             levels,
             protected: HashSet::new(),
             beyond: HashMap::new(),
@@ -300,13 +303,17 @@ impl Side {
         if depth > self.graph.complete_depth {
             return Ok(None);
         }
+        let root_floor = match self.root_floor {
+            Some(known) => known,
+            None => *self.root_floor.insert(root_floor_bytes(&self.draft.root)),
+        };
         let keeps = |name: &str| self.kept(name, depth).is_some();
         let definitions = self.graph.nodes.iter();
         let floor: usize = definitions
             .filter(|node| keeps(&node.converted.name))
             .map(Node::floor_bytes)
             .sum();
-        if floor > budget {
+        if root_floor + floor > budget {
             return Ok(None);
         }
         let direction = self.draft.direction;
