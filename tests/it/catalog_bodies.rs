@@ -493,8 +493,8 @@ fn headers_of_parts_are_sent_when_the_document_fixes_them() {
     assert_eq!(
         read.findings(),
         [
-            format!("warning schema_lossy {at}/X-Free"),
-            format!("warning schema_lossy {at}/X-Broken")
+            format!("warning encoding_left_out {at}/X-Free"),
+            format!("warning encoding_left_out {at}/X-Broken")
         ]
     );
 }
@@ -550,7 +550,7 @@ fn bytes_and_text_are_one_argument() {
         );
         assert_eq!(
             body("3.0.3", &rows).findings(),
-            [format!("warning schema_lossy {at}")]
+            [format!("warning body_schema_left_out {at}")]
         );
     }
 }
@@ -570,7 +570,7 @@ fn sequences_of_3_2_are_not_parts_with_names() {
         &json!({"application/jsonl": {"itemSchema": {"type": "object"}}}),
     );
     assert!(matches!(shape(&read.operations[0]), BodyShape::File { .. }));
-    assert!(read.findings()[0].starts_with("warning schema_lossy"));
+    assert!(read.findings()[0].starts_with("warning body_schema_left_out"));
 }
 
 #[test]
