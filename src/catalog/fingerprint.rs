@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -76,6 +76,7 @@ pub struct SourceChanged {
 pub struct Recorder<'a> {
     loader: &'a dyn Loader,
     named: Vec<String>,
+    overlays: Vec<PathBuf>,
     options: String,
     listed: Listed,
     began: SystemTime,
@@ -102,12 +103,15 @@ struct Listed {
 }
 
 impl Listed {
-    fn of(sources: &[String]) -> Self {
+    /// What is read: what the sources lead to, and then the overlays.
+    fn of(sources: &[String], overlays: &[PathBuf]) -> Self {
         let Expanded {
             items, diagnostics, ..
         } = expand(sources);
+        let overlays = overlays.iter().cloned().map(SourceTarget::File);
+        let targets = items.into_iter().map(|item| item.target);
         Self {
-            targets: items.into_iter().map(|item| item.target).collect(),
+            targets: targets.chain(overlays).collect(),
             is_whole: diagnostics.is_empty(),
         }
     }
@@ -126,6 +130,11 @@ fn hashed(options: &ReadOptions) -> String {
     // How many threads read changes no result.
     shaping.threads = None;
     sha256_hex(format!("{shaping:?}").as_bytes())
+}
+
+fn overlays(options: &ReadOptions) -> Vec<PathBuf> {
+    let files = options.overlay_files().into_iter();
+    files.map(Path::to_owned).collect()
 }
 
 fn made_by() -> String {
@@ -150,7 +159,8 @@ impl<'a> Recorder<'a> {
             named: sources.to_vec(),
             options: hashed(options),
             began: clock::now(),
-            listed: Listed::of(sources),
+            listed: Listed::of(sources, &overlays(options)),
+            overlays: overlays(options),
             seen: Arc::default(),
         }
     }
@@ -177,7 +187,7 @@ impl<'a> Recorder<'a> {
                 });
             }
         }
-        if Listed::of(&self.named) != self.listed {
+        if Listed::of(&self.named, &self.overlays) != self.listed {
             return Err(SourceChanged {
                 source_name: self.named.join(" "),
             });
@@ -300,7 +310,7 @@ impl Fingerprint {
             return changed("the options are others");
         }
         let began = clock::now();
-        let listed = Listed::of(sources);
+        let listed = Listed::of(sources, &overlays(options));
         let labels = listed.targets.iter().map(label);
         if !listed.is_whole || !labels.eq(self.items.iter().map(|item| item.source.as_str())) {
             return changed("files were added or taken away");

@@ -381,6 +381,7 @@ fn template(
         parameters,
         body,
         accepts: Vec::new(),
+        hidden: Vec::new(),
     })
 }
 

@@ -4,7 +4,9 @@
 //! arguments, schemas, diagnostics. Must never do index work, fetch other than through a loader that is
 //! handed in, or know a caller.
 
+mod amendment;
 mod card;
+mod curation;
 mod definition;
 mod diagnostic;
 mod document;
@@ -17,6 +19,7 @@ mod naming;
 mod openapi;
 mod operation;
 mod options;
+mod overlay;
 mod parse;
 mod read;
 mod registry;
@@ -27,13 +30,18 @@ mod security;
 mod selection;
 mod sources;
 mod template;
+mod trust;
+mod unused;
 
+pub use amendment::{Amendment, DocumentSettings, OperationOverride, Policy};
 pub use card::Card;
-pub use definition::{Annotations, Definition};
+pub use curation::{ArgumentCuration, Curations, Hide, Variant};
+pub use definition::{Annotations, Definition, HINTS};
 pub use diagnostic::{Counts, Diagnostic, DiagnosticCode, Severity};
 pub use files::{Place, Stamp};
 pub use fingerprint::{Checked, Fingerprint, Recorder, SourceChanged};
 pub use loader::{FileLoader, LoadError, Loader, SourceTarget};
+pub use naming::is_given_name;
 pub use openapi::is_reserved_header;
 pub use operation::{Operation, SearchText};
 pub use options::{NameOverride, Prefix, ReadOptions};
@@ -42,9 +50,22 @@ pub use report::{DocumentCounts, Report};
 pub use route::{RoutePart, route_parts, sent_route};
 pub use security::{SchemeUse, Security};
 pub use selection::{SelectionDecision, SelectionRule};
+pub use sources::document_label;
 pub use template::{
-    Body, BodyShape, CollectionSeparator, Location, Member, Parameter, RequestTemplate, Style,
+    Body, BodyShape, CollectionSeparator, Hidden, HiddenValue, Location, Member, Parameter,
+    RequestTemplate, Style,
 };
+
+/// Reads a JSON or YAML text of the operator's as documents are read (YAML 1.2 core schema, the same limits);
+/// what a document would only be warned for is refused. The error is a sentence with its place.
+pub fn parse_settings(bytes: Vec<u8>, strict_json: bool) -> Result<serde_json::Value, String> {
+    let text = parse::parse(bytes, strict_json).map_err(|finding| finding.message)?;
+    match text.warnings.first() {
+        None => Ok(text.value),
+        Some(odd) if odd.at.as_str().is_empty() => Err(odd.message.clone()),
+        Some(odd) => Err(format!("at {}: {}", odd.at, odd.message)),
+    }
+}
 
 /// Where operations go while sources are read: the index builder, a counter, a list in a test.
 ///

@@ -3,6 +3,7 @@
 //! Owns: batches, threads, the order operations arrive in. Must never stop for a fault
 //! of one source while others can be read.
 
+use std::collections::HashSet;
 use std::io::Read;
 
 use rayon::prelude::*;
@@ -11,15 +12,18 @@ use serde_json::Value;
 use super::document::Document;
 use super::finding::Finding;
 use super::lines::{self, Entry, Line, Lines};
-use super::openapi::{self, Plan, Settings};
+use super::openapi::Matched;
+use super::openapi::{self, Faults, Plan, Settings};
 use super::parse::{DOCUMENT_BYTES_MAX, parse};
 use super::registry::{Admission, Identity, Moved, Registry};
 use super::report::Notes;
 use super::sources::{Compression, Expanded, Form, Item, expand};
+use super::trust::Trust;
 use super::{
     Counts, Diagnostic, DiagnosticCode, DocumentCounts, LoadError, Loader, Operation, Prefix,
     ReadOptions, Report, Severity, Sink, SinkError, SourceTarget, naming,
 };
+use super::{overlay, unused};
 use crate::json::Pointer;
 
 /// The stack of a reading thread: a document at the depth limit is parsed, converted and dropped by
@@ -69,11 +73,10 @@ pub fn read(
     sink: &mut dyn Sink,
 ) -> Result<Report, ReadError> {
     if let Some(bad) = options
-        .names
-        .iter()
-        .find(|one| !naming::is_given_name(&one.name))
+        .given_names()
+        .find(|name| !naming::is_given_name(name))
     {
-        return Err(ReadError::IllegalName(bad.name.clone()));
+        return Err(ReadError::IllegalName(bad.to_owned()));
     }
     let Expanded {
         items,
@@ -107,8 +110,12 @@ pub fn read(
             ..Report::default()
         },
         labels: Vec::new(),
+        matched: Matched::default(),
     };
+    let mut unused = unused::documents(options, sources, &items);
     reading.all(items)?;
+    unused.extend(unused::for_all(options, &reading.matched));
+    reading.report.diagnostics.extend(unused);
     Ok(reading.report)
 }
 
@@ -121,6 +128,8 @@ struct Reading<'a> {
     report: Report,
     /// The labels of sources whose operations were handed on, by their number in the registry.
     labels: Vec<String>,
+    /// Which of the settings for all documents matched something so far.
+    matched: Matched,
 }
 
 impl Reading<'_> {
@@ -162,7 +171,11 @@ impl Reading<'_> {
         });
         for plan in plans {
             match plan {
-                Ok(plan) => {
+                Ok(mut plan) => {
+                    let mut odd = std::mem::take(&mut plan.overlay_diagnostics);
+                    self.report.diagnostics.append(&mut odd);
+                    self.matched.rules.extend(&plan.matched.rules);
+                    self.matched.names.extend(&plan.matched.names);
                     let handed = self.document(&plan);
                     // Dropped where the stack is deep enough for it.
                     self.pool.install(move || drop(plan));
@@ -181,12 +194,18 @@ impl Reading<'_> {
         let mut notes = Notes::new(label);
         let mut counts = plan.counts;
         for (severity, finding) in &plan.findings {
-            notes.add(*severity, finding.clone());
+            if finding.code == DiagnosticCode::UnusedSetting {
+                // Several settings may be unused; none has a place in the document.
+                notes.add_always(*severity, finding.clone());
+            } else {
+                notes.add(*severity, finding.clone());
+            }
         }
         let mut bytes: u64 = 0;
+        // An operation may be several tools; it is published when one of them is.
+        let mut published: HashSet<usize> = HashSet::new();
         for chunk in plan.operations.chunks(BATCH_OPERATIONS) {
             if bytes > DOCUMENT_SCHEMAS_BYTES_MAX {
-                counts.dropped += chunk.len() as u64;
                 notes.add_always(Severity::Dropped, too_much(&chunk[0].at, chunk.len()));
                 continue;
             }
@@ -205,18 +224,19 @@ impl Reading<'_> {
                     Ok(operation) => {
                         let taken = self.hand_on(operation, planned, label, source, &mut notes)?;
                         if taken {
-                            counts.published += 1;
-                        } else {
-                            counts.dropped += 1;
+                            published.insert(planned.operation);
                         }
                     }
-                    Err(finding) => {
-                        counts.dropped += 1;
-                        notes.add_always(Severity::Dropped, named(finding, planned));
+                    Err(Faults(faults)) => {
+                        for (severity, finding) in faults {
+                            notes.add_always(severity, named(finding, planned));
+                        }
                     }
                 }
             }
         }
+        counts.published = published.len() as u64;
+        counts.dropped = counts.selected - counts.published;
         if counts.published == 0 {
             notes.add(
                 Severity::Warning,
@@ -450,14 +470,22 @@ fn plan(item: &Item, settings: Settings<'_>, loader: &dyn Loader) -> Result<Plan
         finding.into_diagnostic(severity, &item.label)
     };
     let text = parse(bytes, strict_json).map_err(refused)?;
-    let title = text.value.get("info").and_then(|info| info.get("title"));
+    let own = settings.options.settings_of(&item.source, &item.label);
+    let mut trust = Trust::of_document(own.trust);
+    let mut value = text.value;
+    let overlay_diagnostics =
+        overlay::apply_all(&own.overlays, &mut value, &mut trust, &item.label, loader)?;
+    let title = value.get("info").and_then(|info| info.get("title"));
     let key = key(item, title.and_then(Value::as_str), settings.options);
     let url = match &item.target {
         SourceTarget::Url(url) => Some(url.clone()),
         SourceTarget::File(_) => None,
     };
-    let document = Document::new(text.value, item.label.clone(), key, url).map_err(refused)?;
+    let mut document = Document::new(value, item.label.clone(), key, url).map_err(refused)?;
+    document.settings = own;
+    document.trust = trust;
     let mut plan = openapi::plan(document, settings);
+    plan.overlay_diagnostics = overlay_diagnostics;
     let warnings = text
         .warnings
         .into_iter()
@@ -491,22 +519,21 @@ fn too_much(at: &Pointer, operations: usize) -> Finding {
 }
 
 fn load(item: &Item, loader: &dyn Loader) -> Result<Vec<u8>, Diagnostic> {
+    bytes_of(&item.target, loader).map_err(|error| unreadable(item, &error))
+}
+
+/// All of a file that is parsed as one.
+pub(super) fn bytes_of(target: &SourceTarget, loader: &dyn Loader) -> Result<Vec<u8>, LoadError> {
     let mut bytes = Vec::new();
-    let read = loader
-        .open(&item.target, Some(DOCUMENT_BYTES_MAX))
-        .and_then(|stream| {
-            Ok(stream
-                .take(DOCUMENT_BYTES_MAX + 1)
-                .read_to_end(&mut bytes)?)
-        });
-    match read {
-        Ok(read) if read as u64 > DOCUMENT_BYTES_MAX => {
-            let bytes_max = DOCUMENT_BYTES_MAX;
-            Err(unreadable(item, &LoadError::TooLarge { bytes_max }))
-        }
-        Ok(_) => Ok(bytes),
-        Err(error) => Err(unreadable(item, &error)),
+    let stream = loader.open(target, Some(DOCUMENT_BYTES_MAX))?;
+    let read = stream
+        .take(DOCUMENT_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)?;
+    if read as u64 > DOCUMENT_BYTES_MAX {
+        let bytes_max = DOCUMENT_BYTES_MAX;
+        return Err(LoadError::TooLarge { bytes_max });
     }
+    Ok(bytes)
 }
 
 fn unreadable(item: &Item, error: &LoadError) -> Diagnostic {
@@ -537,7 +564,11 @@ fn broken_off(error: &std::io::Error) -> Finding {
 
 /// The key of a source: the operator's, else from its path, else from its title.
 fn key(item: &Item, title: Option<&str>, options: &ReadOptions) -> String {
-    match options.keys.get(&item.label) {
+    let given = options
+        .settings_of_label(&item.label)
+        .find_map(|one| one.key.as_ref())
+        .or_else(|| options.keys.get(&item.label));
+    match given {
         Some(key) => key.clone(),
         None => naming::key(&item.key_path, title),
     }

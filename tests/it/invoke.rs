@@ -48,6 +48,7 @@ fn template(backend: &Backend, method: &str) -> RequestTemplate {
             required: true,
         }),
         accepts: vec![],
+        hidden: Vec::new(),
     }
 }
 

@@ -39,6 +39,7 @@ fn template(backend: &Backend) -> RequestTemplate {
             required: true,
         }),
         accepts: vec![],
+        hidden: Vec::new(),
     }
 }
 

@@ -5,6 +5,7 @@ mod architecture;
 mod catalog;
 mod catalog_arguments;
 mod catalog_cases;
+mod catalog_curation;
 mod catalog_diagnostics;
 mod catalog_hostile;
 mod catalog_schemas;

@@ -2,6 +2,8 @@
 //!
 //! Owns: server variables, relative servers. Must never decide whether an address may be connected to.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -15,7 +17,8 @@ pub(super) fn base_url(
     operation: &Map<String, Value>,
     options: &ReadOptions,
 ) -> Option<String> {
-    if let Some(url) = &options.base_url {
+    let own = &document.settings;
+    if let Some(url) = options.base_url.as_ref().or(own.base_url.as_ref()) {
         return usable(url.clone());
     }
     let Value::Object(root) = &document.value else {
@@ -29,7 +32,7 @@ pub(super) fn base_url(
             .map_or_else(
                 // No servers at all mean one whose URL is `/`.
                 || Some("/".to_owned()),
-                |server| filled(server, options),
+                |server| filled(server, &own.server_variables, options),
             ),
     }?;
     let url = match (Url::parse(&declared), &document.url) {
@@ -41,7 +44,7 @@ pub(super) fn base_url(
 }
 
 /// The URL of a server with its variables filled: the operator's value, else the default.
-fn filled(server: &Value, options: &ReadOptions) -> Option<String> {
+fn filled(server: &Value, own: &BTreeMap<String, String>, options: &ReadOptions) -> Option<String> {
     let url = server.get("url")?.as_str()?;
     let variables = server.get("variables").and_then(Value::as_object);
     let mut out = String::with_capacity(url.len());
@@ -49,7 +52,7 @@ fn filled(server: &Value, options: &ReadOptions) -> Option<String> {
     while let Some((before, after)) = rest.split_once('{') {
         let (name, after) = after.split_once('}')?;
         out.push_str(before);
-        match options.server_variables.get(name) {
+        match own.get(name).or_else(|| options.server_variables.get(name)) {
             Some(value) => out.push_str(value),
             None => out.push_str(&text(variables?.get(name)?.as_object()?, "default")?),
         }

@@ -129,6 +129,7 @@ mod tests {
                 required: true,
             }),
             accepts: vec![],
+            hidden: Vec::new(),
         }
     }
 

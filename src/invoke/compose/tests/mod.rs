@@ -53,6 +53,7 @@ fn template(route: &str, parameters: Vec<Parameter>) -> RequestTemplate {
         parameters,
         body: None,
         accepts: vec![],
+        hidden: Vec::new(),
     }
 }
 
