@@ -39,8 +39,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Ended> {
         let source = SourceArgs {
             sources: Vec::new(),
             base_url: Some(base_url),
-            prefix: None,
-            build: crate::config::BuildArgs::default(),
+            ..SourceArgs::default()
         };
         let loaded = catalogue::load_text("shop", demo::DOCUMENT, &source)?;
         let operations = loaded.reader.len();
@@ -58,7 +57,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Ended> {
             &listen,
             &args.answers,
             &calls,
-            source.base_url.as_ref(),
+            &source.outbound(),
         )?;
         let bound = gateway.bind()?;
         gateway.catch_stops()?;

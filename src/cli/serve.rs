@@ -67,7 +67,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Ended> {
 /// Refuses what the flags say before the sources are read, which may take long.
 fn check_settings(args: &ServeArgs) -> anyhow::Result<()> {
     let answers = args.answers.settings()?;
-    args.calls.client(args.source.base_url.as_ref())?;
+    args.calls.client(&args.source.settled()?.outbound())?;
     args.calls.invoker(answers.budget)?;
     args.listen.protocol()?;
     args.listen.server()?;
@@ -91,10 +91,11 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<()> {
         .as_deref()
         .map(Guard::over_build_in)
         .transpose()?;
-    // What changes while the sources are read is a change, too.
-    let watched = args.watch.then(|| watched(&args.source));
-    let seen = watched.clone().map(|watched| watched.stamp());
+    let source = args.source.settled()?;
     let supply = Arc::new(Supply::new(&args.source, args.index.as_deref()));
+    // What changes while the sources are read is a change, too.
+    let watched = args.watch.then(|| watched(&source, &supply));
+    let seen = watched.clone().map(|watched| watched.stamp());
     let first = Arc::clone(&supply);
     let loaded = spawn_blocking(move || first.first())
         .await
@@ -119,7 +120,7 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<()> {
         &args.listen,
         &args.answers,
         &args.calls,
-        args.source.base_url.as_ref(),
+        &source.outbound(),
     )?;
     // Dropped at the end, which ends them.
     let mut beside = JoinSet::new();
@@ -146,10 +147,14 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<()> {
 }
 
 /// What of the sources shows a change.
-fn watched(source: &SourceArgs) -> Watched {
+fn watched(source: &SourceArgs, supply: &Arc<Supply>) -> Watched {
     match source.sources.as_slice() {
         [one] if PathBuf::from(one).join("CURRENT").is_file() => Watched::Index(one.into()),
-        sources => Watched::Sources(sources.to_vec()),
+        _ if source.config.is_none() => Watched::Sources(source.looked_at()),
+        _ => {
+            let supply = Arc::clone(supply);
+            Watched::Configured(server::Listing::new(move || supply.looked_at()))
+        }
     }
 }
 

@@ -6,9 +6,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use tracing::level_filters::LevelFilter;
 use url::Url;
 
+use super::Outbound;
 use crate::access::OnUnknown;
 use crate::contract::Budget;
 use crate::http::AllowedHosts;
@@ -43,25 +46,6 @@ fn at_least_one(flag: &'static str, limit: usize) -> Result<(), BadValue> {
         ));
     }
     Ok(())
-}
-
-/// Where the catalogue comes from.
-#[derive(Debug, Clone, Args)]
-pub struct SourceArgs {
-    /// OpenAPI documents (JSON or YAML), directories, globs, http(s) URLs, .jsonl catalogues, or one index
-    /// directory made by `sezzlee index`.
-    #[arg(value_name = "SOURCE", required = true)]
-    pub sources: Vec<String>,
-    /// Send calls to this URL instead of the servers the documents name; its host may be private.
-    #[arg(long, value_name = "URL", value_parser = base_url)]
-    pub base_url: Option<Url>,
-    /// Whether names start with their document's key. Left out: `never` for exactly one file or URL,
-    /// `always` otherwise.
-    #[arg(long, value_enum, value_name = "WHEN")]
-    pub prefix: Option<NamePrefix>,
-    #[command(flatten)]
-    #[expect(missing_docs, reason = "a group of flags has no help of its own")]
-    pub build: BuildArgs,
 }
 
 /// What reading and building may take of the machine.
@@ -100,7 +84,7 @@ fn socket_address(text: &str) -> Result<SocketAddr, &'static str> {
 }
 
 /// A URL that calls can be sent to. What would silently be left out of it is refused.
-fn base_url(text: &str) -> Result<Url, String> {
+pub(super) fn base_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err("it must be an http or https URL with a host".to_owned());
@@ -115,7 +99,8 @@ fn base_url(text: &str) -> Result<Url, String> {
 }
 
 /// When derived names start with their document's key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum NamePrefix {
     /// Every name does.
     Always,
@@ -207,16 +192,16 @@ const DEADLINE_SECONDS_MAX: f64 = 86_400.0;
 
 impl CallArgs {
     /// The settings of the outbound client.
-    pub fn client(&self, base_url: Option<&Url>) -> Result<http::Settings, BadValue> {
+    pub fn client(&self, outbound: &Outbound) -> Result<http::Settings, BadValue> {
         let mut allowed = if self.allow_private {
             AllowedHosts::all()
         } else {
             AllowedHosts::none()
         };
-        if let Some(url) = base_url {
+        for url in &outbound.urls {
             allowed.allow_url(url);
         }
-        for host in &self.allow_host {
+        for host in self.allow_host.iter().chain(&outbound.hosts) {
             allowed
                 .allow(host)
                 .map_err(|error| BadValue::new("allow-host", &error))?;

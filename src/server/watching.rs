@@ -27,8 +27,27 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(30);
 pub enum Watched {
     /// Documents, directories, patterns and catalogues, as they were named.
     Sources(Vec<String>),
+    /// The same where a configuration says what they are, which may change with every reload.
+    Configured(Listing),
     /// An index directory, which changes when another generation becomes current.
     Index(PathBuf),
+}
+
+/// Says what the sources are now.
+#[derive(Clone)]
+pub struct Listing(Arc<dyn Fn() -> Vec<String> + Send + Sync>);
+
+impl Listing {
+    /// A listing that is asked whenever something is looked at.
+    pub fn new(list: impl Fn() -> Vec<String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(list))
+    }
+}
+
+impl std::fmt::Debug for Listing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Listing").finish_non_exhaustive()
+    }
 }
 
 impl Watched {
@@ -36,6 +55,7 @@ impl Watched {
     pub fn stamp(&self) -> Stamp {
         match self {
             Self::Sources(sources) => Stamp::of_sources(sources),
+            Self::Configured(listing) => Stamp::of_sources(&(listing.0)()),
             Self::Index(directory) => Stamp::of_files([directory.join("CURRENT")]),
         }
     }
@@ -43,6 +63,7 @@ impl Watched {
     fn places(&self) -> Vec<Place> {
         match self {
             Self::Sources(sources) => Place::of_sources(sources),
+            Self::Configured(listing) => Place::of_sources(&(listing.0)()),
             Self::Index(directory) => vec![Place {
                 path: directory.clone(),
                 is_tree: false,
