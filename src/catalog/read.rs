@@ -333,6 +333,10 @@ impl Reading<'_> {
         let mut counts = Counts::default();
         let key = key(item, None, self.settings.options);
         self.source(&item.label);
+        let own = self.settings.options.settings_of(&item.source, &item.label);
+        if let Some(finding) = unused::for_lines(self.settings.options, &item.label) {
+            notes.add(Severity::Warning, finding);
+        }
         let opened = self
             .loader
             .open(&item.target, None)
@@ -349,6 +353,7 @@ impl Reading<'_> {
             let (batch, failed) = lines.batch();
             let is_end = batch.is_empty() || failed.is_some();
             let base_url = self.settings.options.base_url.as_ref();
+            let base_url = base_url.or(own.base_url.as_ref());
             let entries: Vec<(u64, Result<Entry, String>)> = self.pool.install(|| {
                 batch
                     .into_par_iter()

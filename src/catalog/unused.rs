@@ -56,6 +56,23 @@ pub(super) fn for_all(options: &ReadOptions, matched: &Matched) -> Vec<Diagnosti
     rules.chain(names).map(|one| unused(options, one)).collect()
 }
 
+/// Settings of a JSON Lines catalogue that it has no use for: its entries are taken as they are.
+pub(super) fn for_lines(options: &ReadOptions, label: &str) -> Option<Finding> {
+    let has_any = options.settings_of_label(label).any(|one| {
+        one.trust
+            || !one.overlays.is_empty()
+            || !one.selection.is_empty()
+            || !one.operations.is_empty()
+            || !one.server_variables.is_empty()
+    });
+    has_any.then(|| {
+        Finding::of_source(
+            DiagnosticCode::UnusedSetting,
+            "entries of a JSON Lines catalogue are taken as they are: of the settings only key and baseUrl count",
+        )
+    })
+}
+
 fn unused(options: &ReadOptions, message: String) -> Diagnostic {
     let name = match options.settings_name.as_str() {
         "" => "settings",

@@ -63,6 +63,9 @@ impl SourceArgs {
                 settled.prefix = settled.prefix.or(configured.file.naming.prefix);
                 settled.prefix.get_or_insert(NamePrefix::Always);
             }
+            if settled.sources.is_empty() {
+                return Err(ConfigError::NoSources { path: path.clone() });
+            }
             settled.configured = Some(Arc::new(configured));
         }
         if !settled.overlay.is_empty() && !settled.is_one_document() {

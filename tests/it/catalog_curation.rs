@@ -772,6 +772,121 @@ fn documents_have_their_own_servers_keys_and_rules() {
     assert_eq!(base("y_a").as_deref(), Some("https://eu.test"));
 }
 
+#[test]
+fn entries_of_json_lines_have_a_base_url_and_no_other_settings() {
+    let line = br#"{"name":"n","description":"d","method":"GET","route":"/a"}"#;
+    let options = ReadOptions {
+        documents: vec![DocumentSettings {
+            source: "d.jsonl".into(),
+            base_url: Some("http://localhost:1/v".parse().unwrap()),
+            trust: true,
+            ..DocumentSettings::default()
+        }],
+        ..ReadOptions::default()
+    };
+    let read = read_files(&["d.jsonl"], &[("d.jsonl", line)], &options);
+    assert_eq!(read.findings(), ["warning unused_setting "]);
+    let template = read.operations[0].template.as_ref().unwrap();
+    assert_eq!(template.base_url.as_deref(), Some("http://localhost:1/v"));
+}
+
+/// What is said of one argument in a test, with the value that is sent for it.
+#[derive(Debug, Clone)]
+enum Said {
+    Nothing,
+    Renamed(String),
+    Constant,
+}
+
+/// The arguments of [`document`] that take these values, with whether they are required.
+fn valued() -> Vec<(&'static str, Value)> {
+    vec![
+        ("id", json!("7/8")),
+        ("q", json!("a&b")),
+        ("tenant", json!("é")),
+        ("X-Trace", json!("t")),
+        ("filter", json!({"a": "1"})),
+        ("owner", json!({"name": "n"})),
+        ("qty", json!(5)),
+        ("part", json!({"next": {}})),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    /// Curation changes what an agent says and never what the backend hears: a curated tool sends, byte for
+    /// byte, what the tool without curation sends for the same values.
+    #[test]
+    fn a_curated_tool_sends_what_the_plain_one_sends(
+        said in prop::collection::vec(
+            prop_oneof![
+                Just(Said::Nothing),
+                "[a-zé_\\[]{1,6}".prop_map(Said::Renamed),
+                prop::sample::select(vec!["id", "q", "tenant", "owner", "hidden:q"]).prop_map(|name| Said::Renamed(name.to_owned())),
+                Just(Said::Constant),
+            ],
+            8,
+        ),
+    ) {
+        let values = valued();
+        let mut all = Curations::new();
+        let (mut plain, mut given, mut taken) = (Map::new(), Map::new(), Vec::new());
+        for ((name, value), said) in values.iter().zip(&said) {
+            plain.insert((*name).to_owned(), value.clone());
+            let called = match said {
+                Said::Nothing => (*name).to_owned(),
+                Said::Renamed(to) => {
+                    all.insert((*name).to_owned(), rename(to));
+                    to.clone()
+                }
+                Said::Constant => {
+                    all.insert((*name).to_owned(), hide(Hide::Constant(value.clone())));
+                    continue;
+                }
+            };
+            taken.push(called.clone());
+            given.insert(called, value.clone());
+        }
+        // `more` is there too and keeps its name.
+        let collides = given.len() < taken.len() || given.contains_key("more");
+        let read = read(&amended(Amendment { arguments: all, ..Amendment::default() }));
+        prop_assert_eq!(read.report.is_fatal(), collides, "{:?}", read.findings());
+        if !collides {
+            let curated = send(one(&read), Value::Object(given.clone())).unwrap();
+            let read = self::read(&ReadOptions::default());
+            prop_assert_eq!(&curated, &send(one(&read), Value::Object(plain)).unwrap());
+            // And no further member of the open body changes what is hidden or renamed.
+            for (name, _) in &values {
+                if given.contains_key(*name) {
+                    continue;
+                }
+                let mut more = given.clone();
+                more.insert((*name).to_owned(), json!("evil"));
+                let read = self::read(&amended(Amendment { arguments: renamed(&said), ..Amendment::default() }));
+                prop_assert_eq!(
+                    send(one(&read), Value::Object(more)),
+                    Err(ArgumentFault::UnknownArgument),
+                    "{}", name
+                );
+            }
+        }
+    }
+}
+
+fn renamed(said: &[Said]) -> Curations {
+    let each = valued().into_iter().zip(said);
+    each.filter_map(|((name, value), said)| {
+        let curation = match said {
+            Said::Nothing => return None,
+            Said::Renamed(to) => rename(to),
+            Said::Constant => hide(Hide::Constant(value)),
+        };
+        Some((name.to_owned(), curation))
+    })
+    .collect()
+}
+
 /// Words whose snake cases and prefixes meet in every way.
 fn word() -> impl Strategy<Value = String> {
     prop::sample::select(vec![

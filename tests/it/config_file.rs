@@ -239,6 +239,9 @@ fn what_is_no_configuration_is_refused() {
     put("# nothing\n");
     let ran = run(root.path(), &["config", "check", "e.yaml"]);
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let ran = run(root.path(), &["check", "--config", "e.yaml"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("no source is named"), "{}", ran.err);
     put("sources: [{source: conf/apis, overlays: [gone.yaml]}]");
     let ran = run(root.path(), &["config", "check", "e.yaml"]);
     assert_eq!(ran.code, Some(1));

@@ -202,6 +202,15 @@ pub enum ConfigError {
         /// All that were found.
         faults: Vec<ConfigFault>,
     },
+    /// Neither the command line nor the file names a source.
+    #[error(
+        "no source is named: name one on the command line, or under `sources` in `{}`",
+        path.display()
+    )]
+    NoSources {
+        /// The file.
+        path: PathBuf,
+    },
     /// An overlay on the command line is not for one document.
     #[error(
         "--overlay changes one document: name exactly one file or URL as the source, or give each document its `overlays` in the configuration file"
