@@ -8,6 +8,14 @@ use crate::json::{self, canonical, sha256_hex};
 /// Digits of the SHA-256 that make a version.
 const VERSION_DIGITS: usize = 16;
 
+/// The hints a tool can have.
+pub const HINTS: [&str; 4] = [
+    "readOnlyHint",
+    "destructiveHint",
+    "idempotentHint",
+    "openWorldHint",
+];
+
 /// What an agent may read of an operation.
 ///
 /// Policies, scopes, credentials and routes are no part of it.

@@ -142,8 +142,26 @@ codes! {
     DynamicRefFlattened => "dynamic_ref_flattened",
     /// A schema tells its subtypes apart by a discriminator but does not list them; only the schema itself is left.
     SubtypesLeftOut => "subtypes_left_out",
-    /// A member of `x-sezzlee` is unknown, not carried out, or not a document's to set.
+    /// A member of `x-sezzlee` is unknown.
     UnsupportedExtension => "unsupported_extension",
+    /// A member of `x-sezzlee` counts only in a document that is trusted.
+    UntrustedExtension => "untrusted_extension",
+    /// A required argument is hidden and would never have a value.
+    HiddenRequiredOmitted => "hidden_required_omitted",
+    /// An argument that does not exist is curated.
+    UnknownCuratedArgument => "unknown_curated_argument",
+    /// Two arguments would have the same name after they were renamed.
+    CurationCollision => "curation_collision",
+    /// A curation cannot be carried out.
+    InvalidCuration => "invalid_curation",
+    /// A file that is named as an overlay is none, or cannot be applied.
+    BadOverlay => "bad_overlay",
+    /// An action of an overlay matches nothing.
+    OverlayNoMatch => "overlay_no_match",
+    /// A setting of the operator's matches nothing.
+    UnusedSetting => "unused_setting",
+    /// A setting is kept and not carried out.
+    NotCarriedOut => "not_carried_out",
     /// Two equally sharp selection rules disagree.
     AmbiguousSelection => "ambiguous_selection",
 }

@@ -10,10 +10,11 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::DiagnosticCode;
 use super::external::{self, Externals};
 use super::finding::Finding;
 use super::schema::Cache;
+use super::trust::Trust;
+use super::{DiagnosticCode, DocumentSettings};
 use crate::json::{Pointer, kind};
 
 /// A chain of references longer than this is refused like a cycle; people's chains have two or three links.
@@ -49,6 +50,10 @@ pub(crate) struct Document {
     pub(crate) externals: Externals,
     /// Converted schemas, each made once.
     pub(crate) schemas: Cache,
+    /// What the operator decided for it.
+    pub(crate) settings: DocumentSettings,
+    /// What of it is the operator's word.
+    pub(crate) trust: Trust,
     anchors: OnceLock<HashMap<String, Pointer>>,
 }
 
@@ -78,6 +83,8 @@ impl Document {
             url,
             externals: Externals::default(),
             schemas: Cache::default(),
+            settings: DocumentSettings::default(),
+            trust: Trust::default(),
             anchors: OnceLock::new(),
         })
     }

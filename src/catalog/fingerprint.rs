@@ -86,6 +86,7 @@ pub struct SourceChanged {
 pub struct Recorder<'a> {
     loader: &'a dyn Loader,
     named: Vec<String>,
+    overlays: Vec<PathBuf>,
     options: String,
     listed: Listed,
     began: SystemTime,
@@ -115,12 +116,15 @@ struct Listed {
 }
 
 impl Listed {
-    fn of(sources: &[String]) -> Self {
+    /// What is read: what the sources lead to, and then the overlays.
+    fn of(sources: &[String], overlays: &[PathBuf]) -> Self {
         let Expanded {
             items, diagnostics, ..
         } = expand(sources);
+        let overlays = overlays.iter().cloned().map(SourceTarget::File);
+        let targets = items.into_iter().map(|item| item.target);
         Self {
-            targets: items.into_iter().map(|item| item.target).collect(),
+            targets: targets.chain(overlays).collect(),
             is_whole: diagnostics.is_empty(),
         }
     }
@@ -139,6 +143,11 @@ fn hashed(options: &ReadOptions) -> String {
     // How many threads read changes no result.
     shaping.threads = None;
     sha256_hex(format!("{shaping:?}").as_bytes())
+}
+
+fn overlays(options: &ReadOptions) -> Vec<PathBuf> {
+    let files = options.overlay_files().into_iter();
+    files.map(Path::to_owned).collect()
 }
 
 fn made_by() -> String {
@@ -163,7 +172,8 @@ impl<'a> Recorder<'a> {
             named: sources.to_vec(),
             options: hashed(options),
             began: clock::now(),
-            listed: Listed::of(sources),
+            listed: Listed::of(sources, &overlays(options)),
+            overlays: overlays(options),
             seen: Arc::default(),
         }
     }
@@ -195,7 +205,7 @@ impl<'a> Recorder<'a> {
                 });
             }
         }
-        if Listed::of(&self.named) != self.listed {
+        if Listed::of(&self.named, &self.overlays) != self.listed {
             return Err(SourceChanged {
                 source_name: self.named.join(" "),
             });
@@ -381,7 +391,7 @@ impl Fingerprint {
             return changed("the options are others");
         }
         let began = clock::now();
-        let listed = Listed::of(sources);
+        let listed = Listed::of(sources, &overlays(options));
         let labels = listed.targets.iter().map(label);
         if !listed.is_whole || !labels.eq(self.items.iter().map(|item| item.source.as_str())) {
             return changed("files were added or taken away");

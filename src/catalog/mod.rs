@@ -4,7 +4,9 @@
 //! arguments, schemas, diagnostics. Must never do index work, fetch other than through a loader that is
 //! handed in, or know a caller.
 
+mod amendment;
 mod card;
+mod curation;
 mod definition;
 mod diagnostic;
 mod document;
@@ -19,6 +21,7 @@ mod naming;
 mod openapi;
 mod operation;
 mod options;
+mod overlay;
 mod parse;
 mod planning;
 mod read;
@@ -30,15 +33,20 @@ mod security;
 mod selection;
 mod sources;
 mod template;
+mod trust;
+mod unused;
 
+pub use amendment::{Amendment, DocumentSettings, OperationOverride, Policy};
 pub use card::Card;
-pub use definition::{Annotations, Definition};
+pub use curation::{ArgumentCuration, Curations, Hide, Variant};
+pub use definition::{Annotations, Definition, HINTS};
 pub use diagnostic::{Counts, Diagnostic, DiagnosticCode, Severity};
 pub use explanation::Explanation;
 pub use external::References;
 pub use files::{Place, Referenced, Stamp};
 pub use fingerprint::{Checked, Fingerprint, Recorder, SourceChanged};
 pub use loader::{FileLoader, LoadError, Loader, OpenedSource, SourceTarget};
+pub use naming::is_given_name;
 pub use openapi::{is_identity_cookie, is_json_media_type, is_reserved_header};
 pub use operation::{Operation, SearchText};
 pub use options::{DefinitionSize, NameOverride, Prefix, ReadOptions};
@@ -48,10 +56,31 @@ pub use report::{DocumentCounts, Report};
 pub use route::{RoutePart, route_parts, sent_route};
 pub use security::{SchemeUse, Security};
 pub use selection::{SelectionDecision, SelectionRule};
+pub use sources::document_label;
 pub use template::{
-    Body, BodyShape, CollectionSeparator, Field, Fields, FileUse, Location, Member, Parameter,
-    RequestTemplate, Style,
+    Body, BodyShape, CollectionSeparator, Field, Fields, FileUse, Hidden, HiddenValue, Location,
+    Member, Parameter, RequestTemplate, Style,
 };
+
+/// Reads a JSON or YAML text of the operator's as documents are read (YAML 1.2 core schema, the same limits);
+/// what a document would only be warned for is refused. The error is about the source of that name, at its place.
+pub fn parse_settings(
+    name: &str,
+    bytes: Vec<u8>,
+    strict_json: bool,
+) -> Result<serde_json::Value, Box<Diagnostic>> {
+    let fault =
+        |finding: finding::Finding| Box::new(finding.into_diagnostic(Severity::Fatal, name));
+    let text = parse::parse(bytes, strict_json).map_err(fault)?;
+    match text.warnings.into_iter().next() {
+        None => Ok(text.value),
+        Some(odd) => {
+            let position = text.original.positions(std::iter::once(&odd.at));
+            let position = odd.position.or(position.first().copied().flatten());
+            Err(fault(finding::Finding { position, ..odd }))
+        }
+    }
+}
 
 /// Where operations go while sources are read: the index builder, a counter, a list in a test.
 ///

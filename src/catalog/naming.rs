@@ -81,8 +81,8 @@ pub(crate) fn with_suffix(name: &str, suffix: &str) -> String {
     format!("{kept}_{suffix}")
 }
 
-/// Whether a name may be given by an operator or by `x-sezzlee.name`.
-pub(crate) fn is_given_name(name: &str) -> bool {
+/// Whether a name may be given by an operator or by `x-sezzlee.name`: 1 to 128 of `[A-Za-z0-9_.-]`.
+pub fn is_given_name(name: &str) -> bool {
     (1..=NAME_CHARS_MAX).contains(&name.len())
         && name
             .bytes()

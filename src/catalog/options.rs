@@ -3,11 +3,12 @@
 //! Owns: the options and their defaults. Must never read a configuration file.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use url::Url;
 
-use super::SelectionRule;
 use super::schema::DEFINITION_BYTES_MAX;
+use super::{DocumentSettings, SelectionRule};
 use crate::http::AllowedHosts;
 
 /// How sources are read.
@@ -31,6 +32,12 @@ pub struct ReadOptions {
     /// The hosts that references may lead to besides a document's own. Which of their addresses may be
     /// connected to is for the loader to say.
     pub reference_hosts: AllowedHosts,
+    /// Settings of sources, and of documents below them.
+    pub documents: Vec<DocumentSettings>,
+    /// Overlay files applied to every document after its own; meant for a single one.
+    pub overlays: Vec<PathBuf>,
+    /// What diagnostics about the settings for all documents call them: the configuration file, or nothing.
+    pub settings_name: String,
     /// Threads that parse and convert; none for as many as there are cores. Changes no result.
     pub threads: Option<usize>,
 }
@@ -91,16 +98,63 @@ pub struct NameOverride {
 }
 
 impl ReadOptions {
-    pub(super) fn name_of(&self, key: &str, method: &str, route: &str) -> Option<String> {
+    /// The settings of one document: those of the source that led to it, refined by its own.
+    pub(super) fn settings_of(&self, source: &str, label: &str) -> DocumentSettings {
+        let mut settings = DocumentSettings {
+            source: label.to_owned(),
+            ..DocumentSettings::default()
+        };
+        for one in self.settings_of_label(source) {
+            settings.refine(one);
+        }
+        if label != source {
+            for one in self.settings_of_label(label) {
+                settings.refine(one);
+            }
+        }
+        settings.overlays.extend(self.overlays.iter().cloned());
+        settings
+    }
+
+    pub(super) fn settings_of_label(&self, label: &str) -> impl Iterator<Item = &DocumentSettings> {
+        self.documents.iter().filter(move |one| one.source == label)
+    }
+
+    /// Every name that the operator gives.
+    pub(super) fn given_names(&self) -> impl Iterator<Item = &str> {
+        let operations = self.documents.iter().flat_map(|one| &one.operations);
+        let own = operations.flat_map(|one| {
+            let variants = one.amendment.variants.iter().map(|variant| &variant.name);
+            one.amendment.name.iter().chain(variants)
+        });
+        let of_all = self.names.iter().map(|one| &one.name);
+        of_all.chain(own).map(String::as_str)
+    }
+
+    /// Every overlay file that some document may need, each once, in a fixed order.
+    pub fn overlay_files(&self) -> Vec<&Path> {
+        let own = self.documents.iter().flat_map(|one| &one.overlays);
+        let mut files: Vec<&Path> = Vec::new();
+        for file in own.chain(&self.overlays) {
+            if !files.contains(&file.as_path()) {
+                files.push(file);
+            }
+        }
+        files
+    }
+
+    /// The position and the name of the first entry about an operation.
+    pub(super) fn name_of(&self, key: &str, method: &str, route: &str) -> Option<(usize, String)> {
         self.names
             .iter()
-            .find(|one| {
+            .enumerate()
+            .find(|(_, one)| {
                 one.document
                     .as_deref()
                     .is_none_or(|document| document == key)
                     && one.method.eq_ignore_ascii_case(method)
                     && one.route == route
             })
-            .map(|one| one.name.clone())
+            .map(|(index, one)| (index, one.name.clone()))
     }
 }

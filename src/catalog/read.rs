@@ -4,6 +4,7 @@
 //! of one source while others can be read.
 
 use std::collections::HashSet;
+use std::io::Read;
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -11,15 +12,16 @@ use serde_json::Value;
 use super::document::Document;
 use super::finding::Finding;
 use super::lines::{self, Entry, Fault, Line, Lines};
-use super::openapi::{self, Plan, Settings};
-use super::parse::{Original, Position};
+use super::openapi::{self, Faults, Matched, Plan, Settings};
+use super::parse::{DOCUMENT_BYTES_MAX, Original, Position};
 use super::planning::{Parsed, key, linked, parsed};
 use super::registry::{Admission, Identity, Moved, Registry};
 use super::report::Notes;
 use super::sources::{Compression, Expanded, Form, Item, expand};
+use super::unused;
 use super::{
     Counts, Diagnostic, DiagnosticCode, DocumentCounts, LoadError, Loader, Operation, Prefix,
-    ReadOptions, Report, Severity, Sink, SinkError, naming,
+    ReadOptions, Report, Severity, Sink, SinkError, SourceTarget, naming,
 };
 use crate::json::Pointer;
 
@@ -71,11 +73,10 @@ pub fn read(
     sink: &mut dyn Sink,
 ) -> Result<Report, ReadError> {
     if let Some(bad) = options
-        .names
-        .iter()
-        .find(|one| !naming::is_given_name(&one.name))
+        .given_names()
+        .find(|name| !naming::is_given_name(name))
     {
-        return Err(ReadError::IllegalName(bad.name.clone()));
+        return Err(ReadError::IllegalName(bad.to_owned()));
     }
     let Expanded {
         items,
@@ -109,8 +110,12 @@ pub fn read(
             ..Report::default()
         },
         labels: Vec::new(),
+        matched: Matched::default(),
     };
+    let mut unused = unused::documents(options, sources, &items);
     reading.all(items)?;
+    unused.extend(unused::for_all(options, &reading.matched));
+    reading.report.diagnostics.extend(unused);
     Ok(reading.report)
 }
 
@@ -123,6 +128,8 @@ struct Reading<'a> {
     report: Report,
     /// The labels of sources whose operations were handed on, by their number in the registry.
     labels: Vec<String>,
+    /// Which of the settings for all documents matched something so far.
+    matched: Matched,
 }
 
 impl Reading<'_> {
@@ -176,20 +183,21 @@ impl Reading<'_> {
                 .collect()
         });
         for (item, parsed) in batch.iter().zip(all) {
-            let (plan, original) = match parsed {
+            let (mut plan, original) = match parsed {
                 Ok(Parsed::Whole(plan, original)) => (*plan, original),
                 // Its files may be larger than the batch, so they are in memory for one document at a time.
-                Ok(Parsed::Referring(document, warnings, original)) => {
-                    let plan = self
-                        .pool
-                        .install(|| linked(item, *document, warnings, settings, loader));
-                    (plan, original)
-                }
+                Ok(Parsed::Referring(referring)) => self
+                    .pool
+                    .install(|| linked(item, *referring, settings, loader)),
                 Err(diagnostic) => {
                     self.report.diagnostics.push(diagnostic);
                     continue;
                 }
             };
+            let mut odd = std::mem::take(&mut plan.overlay_diagnostics);
+            self.report.diagnostics.append(&mut odd);
+            self.matched.rules.extend(&plan.matched.rules);
+            self.matched.names.extend(&plan.matched.names);
             let handed = self.document(&plan, &original);
             // Dropped where the stack is deep enough for it.
             self.pool.install(move || drop(plan));
@@ -206,12 +214,18 @@ impl Reading<'_> {
         notes.files = plan.document.externals.labels();
         let mut counts = plan.counts;
         for (severity, finding) in &plan.findings {
-            notes.add(*severity, finding.clone());
+            if finding.code == DiagnosticCode::UnusedSetting {
+                // Several settings may be unused; none has a place in the document.
+                notes.add_always(*severity, finding.clone());
+            } else {
+                notes.add(*severity, finding.clone());
+            }
         }
         let mut bytes: u64 = 0;
+        // An operation may be several tools; it is published when one of them is.
+        let mut published: HashSet<usize> = HashSet::new();
         for chunk in plan.operations.chunks(BATCH_OPERATIONS) {
             if bytes > DOCUMENT_SCHEMAS_BYTES_MAX {
-                counts.dropped += chunk.len() as u64;
                 notes.add_always(Severity::Dropped, too_much(&chunk[0].at, chunk.len()));
                 continue;
             }
@@ -230,18 +244,19 @@ impl Reading<'_> {
                     Ok(operation) => {
                         let taken = self.hand_on(operation, planned, label, source, &mut notes)?;
                         if taken {
-                            counts.published += 1;
-                        } else {
-                            counts.dropped += 1;
+                            published.insert(planned.operation);
                         }
                     }
-                    Err(finding) => {
-                        counts.dropped += 1;
-                        notes.add_always(Severity::Dropped, named(finding, planned));
+                    Err(Faults(faults)) => {
+                        for (severity, finding) in faults {
+                            notes.add_always(severity, named(finding, planned));
+                        }
                     }
                 }
             }
         }
+        counts.published = published.len() as u64;
+        counts.dropped = counts.selected - counts.published;
         if counts.published == 0 {
             notes.add(
                 Severity::Warning,
@@ -345,6 +360,10 @@ impl Reading<'_> {
         let mut counts = Counts::default();
         let key = key(item, None, self.settings.options);
         self.source(&item.label);
+        let own = self.settings.options.settings_of(&item.source, &item.label);
+        if let Some(finding) = unused::for_lines(self.settings.options, &item.label) {
+            notes.add(Severity::Warning, finding);
+        }
         let opened = self
             .loader
             .open(&item.target, None)
@@ -361,6 +380,7 @@ impl Reading<'_> {
             let (batch, failed) = lines.batch();
             let is_end = batch.is_empty() || failed.is_some();
             let base_url = self.settings.options.base_url.as_ref();
+            let base_url = base_url.or(own.base_url.as_ref());
             let entries: Vec<(u64, Result<Entry, Fault>)> = self.pool.install(|| {
                 batch
                     .into_par_iter()
@@ -510,6 +530,20 @@ fn too_much(at: &Pointer, operations: usize) -> Finding {
             "this and the next {operations} operations come after {DOCUMENT_SCHEMAS_BYTES_MAX} bytes of schemas; split the document"
         ),
     )
+}
+
+/// All of a file that is parsed as one.
+pub(super) fn bytes_of(target: &SourceTarget, loader: &dyn Loader) -> Result<Vec<u8>, LoadError> {
+    let mut bytes = Vec::new();
+    let stream = loader.open(target, Some(DOCUMENT_BYTES_MAX))?;
+    let read = stream
+        .take(DOCUMENT_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)?;
+    if read as u64 > DOCUMENT_BYTES_MAX {
+        let bytes_max = DOCUMENT_BYTES_MAX;
+        return Err(LoadError::TooLarge { bytes_max });
+    }
+    Ok(bytes)
 }
 
 pub(super) fn unreadable(item: &Item, error: &LoadError) -> Diagnostic {

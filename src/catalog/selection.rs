@@ -3,10 +3,13 @@
 //! Owns: rules, their sharpness, route globs. Must never read more of an operation than the four fields a
 //! rule can name.
 
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One rule of the operator's. A field that is absent matches everything.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SelectionRule {
     /// A glob over routes: `*` stays inside a segment, `**` crosses.
@@ -26,7 +29,7 @@ pub struct SelectionRule {
 }
 
 /// What a selection rule does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SelectionDecision {
     /// The operation is in.
@@ -48,18 +51,75 @@ pub(crate) struct Facts<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ambiguous;
 
-/// Whether an operation is in: the matching rule that names more fields wins; without one everything is
-/// in but OPTIONS, TRACE and HEAD.
-pub(crate) fn selects(rules: &[SelectionRule], facts: Facts<'_>) -> Result<bool, Ambiguous> {
+/// The rules that hold for a document, and which of them matched something.
+#[derive(Debug)]
+pub(crate) struct Rules<'a> {
+    /// Those for all documents.
+    general: &'a [SelectionRule],
+    /// The document's; each names one field more, the document.
+    own: &'a [SelectionRule],
+    /// The positions of rules that matched, the document's behind the others.
+    matched: BTreeSet<usize>,
+}
+
+impl<'a> Rules<'a> {
+    pub(crate) fn new(general: &'a [SelectionRule], own: &'a [SelectionRule]) -> Self {
+        Self {
+            general,
+            own,
+            matched: BTreeSet::new(),
+        }
+    }
+
+    /// Whether an operation is in: the matching rule that names more fields wins; without one everything is
+    /// in but OPTIONS, TRACE and HEAD.
+    pub(crate) fn select(&mut self, facts: Facts<'_>) -> Result<bool, Ambiguous> {
+        let general = self.general.iter().map(|rule| (rule, 0));
+        let own = self.own.iter().map(|rule| (rule, 1));
+        let matching: Vec<_> = general
+            .chain(own)
+            .enumerate()
+            .filter(|(_, (rule, _))| rule.matches(facts))
+            .collect();
+        self.matched.extend(matching.iter().map(|(index, _)| index));
+        decide(
+            matching
+                .into_iter()
+                .map(|(_, (rule, more))| (rule.sharpness() + more, rule.decision)),
+            facts,
+        )
+    }
+
+    /// The document's rules that matched nothing.
+    pub(crate) fn unmatched(&self) -> impl Iterator<Item = &'a SelectionRule> {
+        let before = self.general.len();
+        self.own
+            .iter()
+            .enumerate()
+            .filter(move |(index, _)| !self.matched.contains(&(before + index)))
+            .map(|(_, rule)| rule)
+    }
+
+    /// The positions of the rules for all documents that matched something.
+    pub(crate) fn matched_of_general(&self) -> BTreeSet<usize> {
+        let mut matched = self.matched.clone();
+        matched.split_off(&self.general.len());
+        matched
+    }
+}
+
+fn decide(
+    matching: impl Iterator<Item = (usize, SelectionDecision)>,
+    facts: Facts<'_>,
+) -> Result<bool, Ambiguous> {
     let mut sharpest: Option<(usize, SelectionDecision)> = None;
     let mut disagree = false;
-    for rule in rules.iter().filter(|rule| rule.matches(facts)) {
-        let sharpness = rule.sharpness();
+    for (sharpness, own) in matching {
         match sharpest {
             Some((known, _)) if known > sharpness => {}
-            Some((known, decision)) if known == sharpness => disagree |= decision != rule.decision,
+            Some((known, decision)) if known == sharpness => disagree |= decision != own,
             _ => {
-                sharpest = Some((sharpness, rule.decision));
+                sharpest = Some((sharpness, own));
                 disagree = false;
             }
         }
@@ -76,6 +136,25 @@ pub(crate) fn selects(rules: &[SelectionRule], facts: Facts<'_>) -> Result<bool,
 }
 
 impl SelectionRule {
+    /// The rule, for a sentence.
+    pub(crate) fn shown(&self) -> String {
+        let fields = [
+            ("route", &self.route),
+            ("method", &self.method),
+            ("tag", &self.tag),
+            ("operationId", &self.operation_id),
+        ];
+        let named = fields
+            .into_iter()
+            .filter_map(|(name, value)| Some(format!("{name} {:?}", value.as_ref()?)));
+        let named: Vec<String> = named.collect();
+        let decision = match self.decision {
+            SelectionDecision::Include => "include",
+            SelectionDecision::Exclude => "exclude",
+        };
+        format!("{decision} {}", named.join(", "))
+    }
+
     fn sharpness(&self) -> usize {
         [&self.route, &self.method, &self.tag, &self.operation_id]
             .into_iter()
@@ -156,6 +235,10 @@ mod tests {
     use super::SelectionDecision::{Exclude, Include};
     use super::*;
 
+    fn selects(rules: &[SelectionRule], facts: Facts<'_>) -> Result<bool, Ambiguous> {
+        Rules::new(rules, &[]).select(facts)
+    }
+
     fn rule(
         route: Option<&str>,
         method: Option<&str>,
@@ -218,6 +301,22 @@ mod tests {
         assert_eq!(selects(&[broad.clone(), same.clone()], get), Err(Ambiguous));
         let decided = rule(Some("/a/b"), None, Some("t"), Exclude);
         assert_eq!(selects(&[broad, same, decided], get), Ok(false));
+    }
+
+    #[test]
+    fn a_rule_of_the_document_names_one_field_more() {
+        let get = facts("GET", "/a", &[]);
+        let exclude = [rule(Some("/a"), None, None, Exclude)];
+        let include = [
+            rule(None, Some("get"), None, Include),
+            rule(None, Some("put"), None, Include),
+        ];
+        let mut rules = Rules::new(&exclude, &include);
+        assert_eq!(rules.select(get), Ok(true));
+        assert_eq!(rules.unmatched().count(), 1);
+        assert_eq!(rules.matched_of_general().len(), 1);
+        let sharper = [rule(Some("/a"), Some("get"), None, Exclude)];
+        assert_eq!(Rules::new(&sharper, &include).select(get), Err(Ambiguous));
     }
 
     #[test]

@@ -29,6 +29,8 @@ const TREE_REPEATS_MAX: usize = 1_000;
 pub(crate) struct Item {
     /// As the operator named it, or that and the path below it.
     pub(crate) label: String,
+    /// The source that led to it, as the operator named it.
+    pub(crate) source: String,
     pub(crate) target: SourceTarget,
     pub(crate) form: Form,
     /// The path that keys are made of.
@@ -85,7 +87,7 @@ pub(crate) fn expand(sources: &[String]) -> Expanded {
             named_files += 1;
             let name = path.file_name().map(|name| name.to_string_lossy());
             let name = name.unwrap_or_default().into_owned();
-            expansion.file(source.clone(), path.to_owned(), name, false);
+            expansion.file(source, source.clone(), path.to_owned(), name, false);
         }
     }
     Expanded {
@@ -127,6 +129,7 @@ impl Expansion {
         let name = segments.and_then(|mut all| all.next_back()).unwrap_or("");
         self.items.push(Item {
             label: source.to_owned(),
+            source: source.to_owned(),
             form: form(name),
             key_path: name.to_owned(),
             target: SourceTarget::Url(url),
@@ -135,7 +138,14 @@ impl Expansion {
         });
     }
 
-    fn file(&mut self, label: String, path: PathBuf, key_path: String, is_found: bool) {
+    fn file(
+        &mut self,
+        source: &str,
+        label: String,
+        path: PathBuf,
+        key_path: String,
+        is_found: bool,
+    ) {
         // A path that cannot be resolved is reported when it is opened.
         if let Ok(real) = path.canonicalize()
             && !self.seen.insert(real)
@@ -144,6 +154,7 @@ impl Expansion {
         }
         self.items.push(Item {
             label,
+            source: source.to_owned(),
             form: form(&key_path),
             key_path,
             is_found,
@@ -169,7 +180,7 @@ impl Expansion {
                         );
                         return self.fault(source, message);
                     }
-                    self.file(format!("{below}{inside}"), path, inside, true);
+                    self.file(source, format!("{below}{inside}"), path, inside, true);
                 }
                 continue;
             }
@@ -240,6 +251,14 @@ impl Expansion {
                 "no file matches the pattern; check its directory and extension".to_owned(),
             );
         }
+    }
+}
+
+/// How a document below a source is named: the directory of the source, and the path there.
+pub fn document_label(source: &str, path: &str) -> String {
+    match glob_root(source) {
+        Some(_) if !Path::new(source).exists() => format!("{}{path}", glob_parts(source).0),
+        _ => format!("{}/{path}", source.trim_end_matches('/')),
     }
 }
 

@@ -1,6 +1,9 @@
 //! The request template: how an operation's arguments become an HTTP request. Data only; `invoke` composes.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::json;
 
 /// How a call is composed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +24,49 @@ pub struct RequestTemplate {
     /// The media types the operation declares for its successes, for the Accept header; may be empty.
     #[serde(default)]
     pub accepts: Vec<String>,
+    /// Arguments of the parameters and the body that are not the agent's to give.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<Hidden>,
+}
+
+/// An argument that is filled from elsewhere, or never. Its parameter or member stays in the template: its name
+/// at the backend is taken, and no other argument may set it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hidden {
+    /// The argument as its parameter or member names it; no visible argument has this name.
+    pub argument: String,
+    /// What fills it.
+    pub value: HiddenValue,
+}
+
+/// What fills a hidden argument.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum HiddenValue {
+    /// Always this value.
+    Constant(#[serde(deserialize_with = "json::stored")] Value),
+    /// A claim of the caller's identity.
+    Claim(String),
+    /// A header of the caller's request.
+    Header(String),
+    /// Nothing is sent.
+    Nothing,
+}
+
+impl RequestTemplate {
+    /// Every argument with the name the backend knows it by, parameters first.
+    pub fn named(&self) -> impl Iterator<Item = (&str, &str)> {
+        let members = self.body.iter().flat_map(|body| body.shape.arguments());
+        self.parameters
+            .iter()
+            .map(|one| (one.argument.as_str(), one.name.as_str()))
+            .chain(members.map(|one| (one.argument.as_str(), one.name.as_str())))
+    }
+
+    /// Whether an argument of the template is not the agent's to give.
+    pub fn is_hidden(&self, argument: &str) -> bool {
+        self.hidden.iter().any(|one| one.argument == argument)
+    }
 }
 
 /// One parameter outside the body.

@@ -13,10 +13,10 @@ use super::progress::{Bytes, Progress};
 use super::supply::{Loaded, Supply};
 use crate::access::{Caller, OnUnknown, View};
 use crate::catalog::{
-    self, FileLoader, LoadError, Loader, OpenedSource, Operation, Prefix, ReadOptions, Report,
-    Severity, Sink, SinkError, SourceTarget, Stamp,
+    self, FileLoader, LoadError, Loader, OpenedSource, Operation, Report, Severity, Sink,
+    SinkError, SourceTarget, Stamp,
 };
-use crate::config::{AnswerArgs, CallArgs, NamePrefix, SourceArgs};
+use crate::config::{AnswerArgs, CallArgs, Outbound, SourceArgs};
 use crate::http::{self, AllowedHosts, Client, Validators};
 use crate::index::{self, BuildOptions, Builder, IndexError, Reader};
 use crate::tools::{Generation, Generations, MetaTools};
@@ -69,13 +69,14 @@ pub(super) fn load_text(name: &str, text: &str, source: &SourceArgs) -> anyhow::
         ..source.clone()
     };
     let mut builder = Builder::in_memory(BuildOptions::default());
-    let report = catalog::read(&named.sources, &options(&named), &loader, &mut builder)?;
+    let report = catalog::read(&named.sources, &named.read_options(), &loader, &mut builder)?;
     accept(&report)?;
     Ok(builder.finish()?.into())
 }
 
 /// Reads sources for their findings only.
 pub(super) fn read_only(source: &SourceArgs) -> anyhow::Result<Report> {
+    let source = &source.settled()?;
     if let Some(directory) = index_directory(source)? {
         bail!(
             "`{}` is an index, not a document: check it with `sezzlee verify`",
@@ -85,7 +86,12 @@ pub(super) fn read_only(source: &SourceArgs) -> anyhow::Result<Report> {
     let mut counter = Counter::default();
     let loader = SourceLoader::new(source)?;
     let mut progress = Progress::over(&mut counter, loader.bytes.begin());
-    let report = catalog::read(&source.sources, &options(source), &loader, &mut progress)?;
+    let report = catalog::read(
+        &source.sources,
+        &source.read_options(),
+        &loader,
+        &mut progress,
+    )?;
     progress.finish();
     if report.documents.is_empty() {
         return Err(nothing_read(&report));
@@ -104,31 +110,6 @@ pub(super) fn index_directory(source: &SourceArgs) -> anyhow::Result<Option<Path
         );
     }
     Ok(found)
-}
-
-pub(super) fn options(source: &SourceArgs) -> ReadOptions {
-    ReadOptions {
-        base_url: source.base_url.clone(),
-        prefix: match source.prefix {
-            None => Prefix::Unset,
-            Some(NamePrefix::Always) => Prefix::Always,
-            Some(NamePrefix::Never) => Prefix::Never,
-        },
-        size: source.size.settings(),
-        reference_hosts: reference_hosts(source),
-        threads: source.build.threads(),
-        ..ReadOptions::default()
-    }
-}
-
-/// The hosts that references may lead to.
-fn reference_hosts(source: &SourceArgs) -> AllowedHosts {
-    let mut hosts = AllowedHosts::none();
-    for host in &source.allow_ref_host {
-        // The flag took nothing that is no host.
-        let _ = hosts.allow(host);
-    }
-    hosts
 }
 
 /// Tells what was found, and refuses a catalogue that must not serve.
@@ -224,7 +205,7 @@ impl Opened {
     /// The meta-tools of a command that calls no backend.
     pub(super) fn tools(&self, answers: &AnswerArgs) -> anyhow::Result<MetaTools> {
         let calls = CallArgs::default();
-        super::gateway::meta_tools(&self.generations, answers, &calls, None)
+        super::gateway::meta_tools(&self.generations, answers, &calls, &Outbound::default())
     }
 
     /// The meta-tools of a command that calls backends.
@@ -234,7 +215,8 @@ impl Opened {
         calls: &CallArgs,
         source: &SourceArgs,
     ) -> anyhow::Result<MetaTools> {
-        super::gateway::meta_tools(&self.generations, answers, calls, source.base_url.as_ref())
+        let outbound = source.settled()?.outbound();
+        super::gateway::meta_tools(&self.generations, answers, calls, &outbound)
     }
 
     /// A view that hides nothing anonymous callers are shown by default.
@@ -290,7 +272,7 @@ impl SourceLoader {
             any = true;
         }
         // Whoever allows references to a host names it for its documents only; its address must be public.
-        any |= !source.allow_ref_host.is_empty();
+        any |= source.has_reference_hosts();
         if !any {
             return Ok(Self {
                 fetcher: None,

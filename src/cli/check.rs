@@ -5,10 +5,10 @@
 use std::io::{IsTerminal as _, stdout};
 
 use anstyle::{AnsiColor, Style};
-use std::collections::BTreeMap;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
+use std::collections::BTreeMap;
 
 use super::Ended;
 use super::catalogue;

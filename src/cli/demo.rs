@@ -39,10 +39,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Ended> {
         let source = SourceArgs {
             sources: Vec::new(),
             base_url: Some(base_url),
-            prefix: None,
-            size: crate::config::SizeArgs::default(),
-            allow_ref_host: Vec::new(),
-            build: crate::config::BuildArgs::default(),
+            ..SourceArgs::default()
         };
         let loaded = catalogue::load_text("shop", demo::DOCUMENT, &source)?;
         let operations = loaded.reader.len();
@@ -60,7 +57,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Ended> {
             &listen,
             &args.answers,
             &calls,
-            source.base_url.as_ref(),
+            &source.outbound(),
         )?;
         let bound = gateway.bind()?;
         gateway.catch_stops()?;

@@ -5,10 +5,9 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use url::Url;
 
 use crate::access::Caller;
-use crate::config::{AnswerArgs, CallArgs, ListenArgs};
+use crate::config::{AnswerArgs, CallArgs, ListenArgs, Outbound};
 use crate::invoke::Invoker;
 use crate::mcp::{self, Dispatcher, Stopper};
 use crate::server;
@@ -27,13 +26,13 @@ impl Gateway {
         listen: &ListenArgs,
         answers: &AnswerArgs,
         calls: &CallArgs,
-        base_url: Option<&Url>,
+        outbound: &Outbound,
     ) -> anyhow::Result<Self> {
         let mut settings = answers.settings()?;
         if let Some(threads) = listen.search_threads {
             settings.search_threads = threads.get();
         }
-        let tools = with_settings(generations, settings, calls, base_url)?;
+        let tools = with_settings(generations, settings, calls, outbound)?;
         Ok(Self {
             dispatcher: Arc::new(Dispatcher::new(Arc::new(tools), listen.protocol()?)),
             server: listen.server()?,
@@ -87,18 +86,18 @@ pub(super) fn meta_tools(
     generations: &Arc<Generations>,
     answers: &AnswerArgs,
     calls: &CallArgs,
-    base_url: Option<&Url>,
+    outbound: &Outbound,
 ) -> anyhow::Result<MetaTools> {
-    with_settings(generations, answers.settings()?, calls, base_url)
+    with_settings(generations, answers.settings()?, calls, outbound)
 }
 
 fn with_settings(
     generations: &Arc<Generations>,
     settings: tools::Settings,
     calls: &CallArgs,
-    base_url: Option<&Url>,
+    outbound: &Outbound,
 ) -> anyhow::Result<MetaTools> {
-    let client = crate::http::Client::new(calls.client(base_url)?)?;
+    let client = crate::http::Client::new(calls.client(outbound)?)?;
     let invoker = Invoker::new(client, calls.invoker(settings.budget)?);
     Ok(MetaTools::new(Arc::clone(generations), invoker, settings))
 }

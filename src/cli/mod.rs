@@ -5,6 +5,7 @@
 
 mod catalogue;
 mod check;
+mod config;
 mod demo;
 mod finding;
 mod gateway;
@@ -56,6 +57,8 @@ enum Command {
     Index(index::IndexArgs),
     /// Read documents and say what is wrong with them.
     Check(check::CheckArgs),
+    /// Print the schema or an example of the configuration file, or check one.
+    Config(config::ConfigArgs),
     /// Rank the operations of a catalogue for a query, as search_tools does.
     Search(search::SearchArgs),
     /// Show one operation's definition, as load_tool does.
@@ -124,6 +127,7 @@ impl Command {
             Self::Serve(args) => serve::run(&args),
             Self::Index(args) => index::run(&args),
             Self::Check(args) => check::run(&args),
+            Self::Config(args) => config::run(&args),
             Self::Search(args) => search::run(&args),
             Self::Load(args) => load::run(&args),
             Self::Invoke(args) => invoke::run(&args),

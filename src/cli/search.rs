@@ -11,7 +11,7 @@ use super::Ended;
 use super::catalogue::{Opened, open};
 use super::output::{line, printable, read_answer, stderr_line};
 use crate::access::{Caller, View, Visible};
-use crate::config::{AnswerArgs, BuildArgs, SizeArgs, SourceArgs};
+use crate::config::{AnswerArgs, SourceArgs};
 use crate::index::{Hit, TokenMatch};
 use crate::search::{self, Explanation, Query};
 use crate::text::QUERY_BYTES_MAX;
@@ -27,8 +27,11 @@ const LIMIT_DEFAULT: usize = 20;
 )]
 pub(super) struct SearchArgs {
     /// The query, then the sources; with --queries only sources. An empty query lists everything by name.
-    #[arg(value_name = "QUERY SOURCE", required = true, num_args = 1..)]
+    #[arg(value_name = "QUERY SOURCE", required_unless_present = "config", num_args = 1..)]
     words: Vec<String>,
+    /// A configuration file (TOML, YAML or JSON), which may name the sources.
+    #[arg(long, value_name = "FILE")]
+    config: Option<std::path::PathBuf>,
     /// Rank every line of this file (or of stdin, when it is -) as a query.
     #[arg(long, value_name = "FILE")]
     queries: Option<String>,
@@ -55,7 +58,7 @@ pub(super) fn run(args: &SearchArgs) -> anyhow::Result<Ended> {
     let (queries, sources) = match &args.queries {
         Some(file) => (read_queries(file)?, args.words.clone()),
         None => match args.words.split_first() {
-            Some((query, sources)) if !sources.is_empty() => {
+            Some((query, sources)) if !sources.is_empty() || args.config.is_some() => {
                 (vec![query.clone()], sources.to_vec())
             }
             _ => bail!(
@@ -65,11 +68,8 @@ pub(super) fn run(args: &SearchArgs) -> anyhow::Result<Ended> {
     };
     let loaded = open(&SourceArgs {
         sources,
-        base_url: None,
-        prefix: None,
-        size: SizeArgs::default(),
-        allow_ref_host: Vec::new(),
-        build: BuildArgs::default(),
+        config: args.config.clone(),
+        ..SourceArgs::default()
     })?;
     let several = queries.len() > 1;
     let tools = loaded.tools(&args.answers)?;

@@ -12,7 +12,6 @@ use super::gateway::Gateway;
 use super::interrupt::Guard;
 use super::output::stderr_line;
 use super::supply::Supply;
-use crate::catalog::Referenced;
 use crate::config::{AdminArgs, AnswerArgs, CallArgs, ListenArgs, SourceArgs};
 use crate::server::{self, Reloader, Trigger, Watched};
 use crate::tools::Generations;
@@ -68,7 +67,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Ended> {
 /// Refuses what the flags say before the sources are read, which may take long.
 fn check_settings(args: &ServeArgs) -> anyhow::Result<()> {
     let answers = args.answers.settings()?;
-    args.calls.client(args.source.base_url.as_ref())?;
+    args.calls.client(&args.source.settled()?.outbound())?;
     args.calls.invoker(answers.budget)?;
     args.listen.protocol()?;
     args.listen.server()?;
@@ -92,11 +91,10 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<()> {
         .as_deref()
         .map(Guard::over_build_in)
         .transpose()?;
+    let source = args.source.settled()?;
     let supply = Arc::new(Supply::new(&args.source, args.index.as_deref()));
     // What changes while the sources are read is a change, too.
-    let watched = args
-        .watch
-        .then(|| watched(&args.source, supply.referenced()));
+    let watched = args.watch.then(|| watched(&source, &supply));
     let seen = watched.clone().map(|watched| watched.stamp());
     let first = Arc::clone(&supply);
     let loaded = spawn_blocking(move || first.first())
@@ -122,7 +120,7 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<()> {
         &args.listen,
         &args.answers,
         &args.calls,
-        args.source.base_url.as_ref(),
+        &source.outbound(),
     )?;
     // Dropped at the end, which ends them.
     let mut beside = JoinSet::new();
@@ -149,13 +147,21 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<()> {
 }
 
 /// What of the sources shows a change.
-fn watched(source: &SourceArgs, referenced: Referenced) -> Watched {
+fn watched(source: &SourceArgs, supply: &Arc<Supply>) -> Watched {
+    let referenced = supply.referenced();
     match source.sources.as_slice() {
         [one] if PathBuf::from(one).join("CURRENT").is_file() => Watched::Index(one.into()),
-        sources => Watched::Sources {
-            named: sources.to_vec(),
+        _ if source.config.is_none() => Watched::Sources {
+            named: source.looked_at(),
             referenced,
         },
+        _ => {
+            let supply = Arc::clone(supply);
+            Watched::Configured {
+                listing: server::Listing::new(move || supply.looked_at()),
+                referenced,
+            }
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 
-use super::catalogue::{SourceLoader, accept, index_directory, open_index, options};
+use super::catalogue::{SourceLoader, accept, index_directory, open_index};
 use super::finding::listed;
 use super::progress::{Progress, Writing};
 use crate::catalog::{self, Checked, Fingerprint, Recorder, Referenced, Report};
@@ -63,6 +63,8 @@ impl From<Built> for Loaded {
 /// Where a command's catalogue comes from, every time it is asked for.
 pub(super) struct Supply {
     source: SourceArgs,
+    /// The same with the configuration file as it was read last and was good.
+    settled: Mutex<SourceArgs>,
     /// Where the index is kept; in memory otherwise.
     index: Option<PathBuf>,
     /// The index directory that is the source, once it was opened: it stays one, whatever happens to it.
@@ -92,6 +94,7 @@ enum Purpose<'a> {
 impl Supply {
     pub(super) fn new(source: &SourceArgs, index: Option<&Path>) -> Self {
         Self {
+            settled: Mutex::new(source.clone()),
             source: source.clone(),
             index: index.map(Path::to_owned),
             opened: OnceLock::new(),
@@ -109,11 +112,12 @@ impl Supply {
     /// The first generation: an index directory is opened; other sources are read, unless the index that is
     /// kept is theirs already.
     pub(super) fn first(&self) -> anyhow::Result<Loaded> {
-        let directory = index_directory(&self.source)?;
+        let source = self.settle()?;
+        let directory = index_directory(&source)?;
         if let (Some(directory), true) = (&directory, self.has_build_options()) {
             bail!(
-                "`{}` is an index: --index, --base-url, --prefix, --allow-ref-host and the limits of definitions \
-                 belong to the command that builds it",
+                "`{}` is an index: --index, --base-url, --prefix, --overlay, --allow-ref-host and the limits of \
+                 definitions belong to the command that builds it",
                 directory.display()
             );
         }
@@ -122,8 +126,25 @@ impl Supply {
                 let directory = self.opened.get_or_init(|| directory);
                 Ok(Loaded::opened(open_index(directory)?))
             }
-            None => self.load(Purpose::First),
+            None => self.load(&source, Purpose::First),
         }
+    }
+
+    /// The flags with the configuration file as it is now; a broken one is an error, and changes nothing.
+    fn settle(&self) -> anyhow::Result<SourceArgs> {
+        let source = self.source.settled()?;
+        self.last().clone_from(&source);
+        Ok(source)
+    }
+
+    /// Everything in the file system that decides what is read, by the configuration that was read last.
+    pub(super) fn looked_at(&self) -> Vec<String> {
+        self.last().looked_at()
+    }
+
+    fn last(&self) -> std::sync::MutexGuard<'_, SourceArgs> {
+        // What it guards is replaced as a whole.
+        self.settled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The next generation, or `None` when the sources are what they were.
@@ -131,11 +152,18 @@ impl Supply {
         if let Some(directory) = self.opened.get() {
             return Ok(Some(Loaded::opened(open_index(directory)?)));
         }
-        let loader = SourceLoader::new(&self.source)?;
+        let outbound = self.last().outbound();
+        let source = self.settle()?;
+        if source.outbound() != outbound {
+            tracing::warn!(
+                "the configuration names other hosts in `allowHosts` or `baseUrl`: which private addresses may be \
+                 called stays as it was until the next start"
+            );
+        }
+        let loader = SourceLoader::new(&source)?;
         let known = self.known().clone();
         if let Some(known) = &known {
-            let sources = &self.source.sources;
-            match known.check(sources, &options(&self.source), &loader) {
+            match known.check(&source.sources, &source.read_options(), &loader) {
                 Checked::Same(fresh) => {
                     if fresh.is_some() {
                         *self.known() = fresh;
@@ -154,23 +182,25 @@ impl Supply {
             served: &served,
             changed: known.as_ref(),
         };
-        self.load(purpose).map(Some)
+        self.load(&source, purpose).map(Some)
     }
 
     fn has_build_options(&self) -> bool {
+        let source = &self.source;
         self.index.is_some()
-            || self.source.base_url.is_some()
-            || self.source.prefix.is_some()
-            || self.source.size != SizeArgs::default()
-            || !self.source.allow_ref_host.is_empty()
+            || source.base_url.is_some()
+            || source.prefix.is_some()
+            || source.size != SizeArgs::default()
+            || !source.allow_ref_host.is_empty()
+            || !source.overlay.is_empty()
     }
 
-    fn load(&self, purpose: Purpose<'_>) -> anyhow::Result<Loaded> {
+    fn load(&self, source: &SourceArgs, purpose: Purpose<'_>) -> anyhow::Result<Loaded> {
         let (loaded, known) = if let Some(out) = &self.index {
-            on_disk(&self.source, out, Trust::Names, purpose, &self.referenced)?
+            on_disk(source, out, Trust::Names, purpose, &self.referenced)?
         } else {
-            let memory = || Ok(Builder::in_memory(self.source.build.settings()));
-            build(&self.source, &memory, purpose, &self.referenced)?
+            let memory = || Ok(Builder::in_memory(source.build.settings()));
+            build(source, &memory, purpose, &self.referenced)?
         };
         *self.known() = known;
         self.served
@@ -192,6 +222,7 @@ pub(super) fn build_on_disk(
     out: &Path,
     rebuild: bool,
 ) -> anyhow::Result<Loaded> {
+    let source = &source.settled()?;
     if let Some(directory) = index_directory(source)? {
         bail!("`{}` is an index already", directory.display());
     }
@@ -260,7 +291,7 @@ fn reuse(
     // Looked at before they are compared: what changes meanwhile is a change to whoever watches.
     let seen = known.referenced();
     let loader = SourceLoader::new(source)?;
-    let fresh = match known.check(&source.sources, &options(source), &loader) {
+    let fresh = match known.check(&source.sources, &source.read_options(), &loader) {
         Checked::Same(fresh) => fresh,
         Checked::Changed(what) => {
             tracing::info!(what, "the index is built anew");
@@ -312,7 +343,7 @@ fn build(
     referenced: &Referenced,
 ) -> anyhow::Result<(Loaded, Option<Fingerprint>)> {
     let loader = SourceLoader::new(source)?;
-    let options = options(source);
+    let options = source.read_options();
     let mut tries = READ_TRIES;
     loop {
         let mut builder = builder()?;
@@ -372,7 +403,10 @@ fn check_worth(report: &Report, purpose: Purpose<'_>) -> anyhow::Result<()> {
     // A source that is gone was taken away on purpose; one that is there and cannot be read was not.
     let mut found = report.diagnostics.iter();
     if let Some(found) = found.find(|found| is_lost(&found.document)) {
-        bail!("a document that serves can no longer be read: {}", listed(found));
+        bail!(
+            "a document that serves can no longer be read: {}",
+            listed(found)
+        );
     }
     // A file that no document refers to any more is not among these.
     let mut unread = report.references.unread.iter();

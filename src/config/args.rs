@@ -6,9 +6,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use tracing::level_filters::LevelFilter;
 use url::Url;
 
+use super::{DefinitionSettings, Outbound};
 use crate::access::OnUnknown;
 use crate::catalog::DefinitionSize;
 use crate::contract::Budget;
@@ -46,39 +49,13 @@ fn at_least_one(flag: &'static str, limit: usize) -> Result<(), BadValue> {
     Ok(())
 }
 
-/// Where the catalogue comes from.
-#[derive(Debug, Clone, Args)]
-pub struct SourceArgs {
-    /// OpenAPI documents (JSON or YAML), directories, globs, http(s) URLs, .jsonl catalogues, or one index
-    /// directory made by `sezzlee index`.
-    #[arg(value_name = "SOURCE", required = true)]
-    pub sources: Vec<String>,
-    /// Send calls to this URL instead of the servers the documents name; its host may be private.
-    #[arg(long, value_name = "URL", value_parser = base_url)]
-    pub base_url: Option<Url>,
-    /// Whether names start with their document's key. Left out: `never` for exactly one file or URL,
-    /// `always` otherwise.
-    #[arg(long, value_enum, value_name = "WHEN")]
-    pub prefix: Option<NamePrefix>,
-    /// Let references in documents lead to this host, besides a document's own; may be given several times.
-    /// Its addresses must be public, unless it is a source's host, too.
-    #[arg(long, value_name = "HOST", value_parser = host)]
-    pub allow_ref_host: Vec<String>,
-    #[command(flatten)]
-    #[expect(missing_docs, reason = "a group of flags has no help of its own")]
-    pub size: SizeArgs,
-    #[command(flatten)]
-    #[expect(missing_docs, reason = "a group of flags has no help of its own")]
-    pub build: BuildArgs,
-}
-
 /// How large definitions may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct SizeArgs {
     /// Reduce definitions with more bytes of canonical JSON than this, with a warning: first what describes
-    /// the answer, never what a required argument needs.
-    #[arg(long, value_name = "BYTES", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..=DefinitionSize::BYTES_MAX as i64))]
-    pub definition_max_bytes: u32,
+    /// the answer, never what a required argument needs. Left out, 65,536.
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=DefinitionSize::BYTES_MAX as i64))]
+    pub definition_max_bytes: Option<u32>,
     /// Leave out of every schema what is referred to over more references than this; what a required
     /// argument needs stays.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
@@ -89,19 +66,23 @@ pub struct SizeArgs {
 }
 
 impl SizeArgs {
-    /// The limits of definitions.
-    pub fn settings(&self) -> DefinitionSize {
+    /// The limits of definitions: a flag prevails over the configuration, and what neither says is the default.
+    pub fn settings(&self, configured: &DefinitionSettings) -> DefinitionSize {
         let whole = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+        let defaults = DefinitionSize::default();
         DefinitionSize {
-            definition_bytes_max: whole(self.definition_max_bytes),
-            schema_depth_max: self.schema_depth.map(whole),
-            trim_descriptions: self.trim_descriptions,
+            definition_bytes_max: self
+                .definition_max_bytes
+                .or(configured.max_bytes)
+                .map_or(defaults.definition_bytes_max, whole),
+            schema_depth_max: self.schema_depth.or(configured.schema_depth).map(whole),
+            trim_descriptions: self.trim_descriptions || configured.trim_descriptions,
         }
     }
 }
 
 /// A host without scheme, port and path.
-fn host(text: &str) -> Result<String, http::InvalidHost> {
+pub(super) fn host(text: &str) -> Result<String, http::InvalidHost> {
     AllowedHosts::none().allow(text)?;
     Ok(text.to_owned())
 }
@@ -142,7 +123,7 @@ fn socket_address(text: &str) -> Result<SocketAddr, &'static str> {
 }
 
 /// A URL that calls can be sent to. What would silently be left out of it is refused.
-fn base_url(text: &str) -> Result<Url, String> {
+pub(super) fn base_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err("it must be an http or https URL with a host".to_owned());
@@ -157,7 +138,8 @@ fn base_url(text: &str) -> Result<Url, String> {
 }
 
 /// When derived names start with their document's key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum NamePrefix {
     /// Every name does.
     Always,
@@ -196,7 +178,7 @@ macro_rules! default_by_parsing {
     };
 }
 
-default_by_parsing!(SizeArgs, BuildArgs, AnswerArgs, CallArgs, ListenArgs);
+default_by_parsing!(BuildArgs, AnswerArgs, CallArgs, ListenArgs);
 
 /// What happens to operations whose decision is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -252,16 +234,16 @@ const DEADLINE_SECONDS_MAX: f64 = 86_400.0;
 
 impl CallArgs {
     /// The settings of the outbound client.
-    pub fn client(&self, base_url: Option<&Url>) -> Result<http::Settings, BadValue> {
+    pub fn client(&self, outbound: &Outbound) -> Result<http::Settings, BadValue> {
         let mut allowed = if self.allow_private {
             AllowedHosts::all()
         } else {
             AllowedHosts::none()
         };
-        if let Some(url) = base_url {
+        for url in &outbound.urls {
             allowed.allow_url(url);
         }
-        for host in &self.allow_host {
+        for host in self.allow_host.iter().chain(&outbound.hosts) {
             allowed
                 .allow(host)
                 .map_err(|error| BadValue::new("allow-host", &error))?;

@@ -15,7 +15,7 @@ mod meter;
 mod outcome;
 
 pub use crate::http::Request;
-pub use compose::{Limits, compose, compose_checked};
+pub use compose::{Identity, Limits, compose, compose_checked, compose_for};
 pub use invoker::{Invoker, Settings};
 pub use leak::{Part, filter};
 pub use outcome::{

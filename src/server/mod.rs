@@ -19,4 +19,4 @@ pub use reload::{Finished, Make, Outcome, Reloader, Status, Trigger};
 pub use serve::{BindError, Bound, Drained, bind};
 pub use settings::Settings;
 pub use signals::{Hangups, Interrupt, Interrupts, stop_on_signals};
-pub use watching::{Watched, watch};
+pub use watching::{Listing, Watched, watch};

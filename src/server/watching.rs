@@ -32,8 +32,39 @@ pub enum Watched {
         /// The files that the documents refer to.
         referenced: Referenced,
     },
+    /// The same where a configuration says what they are, which may change with every reload.
+    Configured {
+        /// Says what they are now.
+        listing: Listing,
+        /// The files that the documents refer to.
+        referenced: Referenced,
+    },
     /// An index directory, which changes when another generation becomes current.
     Index(PathBuf),
+}
+
+/// Says what the sources are now.
+#[derive(Clone)]
+pub struct Listing(Arc<dyn Fn() -> Vec<String> + Send + Sync>);
+
+impl Listing {
+    /// A listing that is asked whenever something is looked at.
+    pub fn new(list: impl Fn() -> Vec<String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(list))
+    }
+}
+
+impl std::fmt::Debug for Listing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Listing").finish_non_exhaustive()
+    }
+}
+
+/// Where events may tell of a change.
+fn places(named: &[String], referenced: &Referenced) -> Vec<Place> {
+    let mut places = Place::of_sources(named);
+    places.extend(Place::of_stamp(&referenced.get()));
+    places
 }
 
 impl Watched {
@@ -41,6 +72,7 @@ impl Watched {
     pub fn stamp(&self) -> Stamp {
         match self {
             Self::Sources { named, .. } => Stamp::of_sources(named),
+            Self::Configured { listing, .. } => Stamp::of_sources(&(listing.0)()),
             Self::Index(directory) => Stamp::of_files([directory.join("CURRENT")]),
         }
     }
@@ -48,18 +80,20 @@ impl Watched {
     /// The files that documents refer to, as they were when they were read last.
     fn referenced(&self) -> Stamp {
         match self {
-            Self::Sources { referenced, .. } => referenced.get(),
+            Self::Sources { referenced, .. } | Self::Configured { referenced, .. } => {
+                referenced.get()
+            }
             Self::Index(_) => Stamp::default(),
         }
     }
 
     fn places(&self) -> Vec<Place> {
         match self {
-            Self::Sources { named, referenced } => {
-                let mut places = Place::of_sources(named);
-                places.extend(Place::of_stamp(&referenced.get()));
-                places
-            }
+            Self::Sources { named, referenced } => places(named, referenced),
+            Self::Configured {
+                listing,
+                referenced,
+            } => places(&(listing.0)(), referenced),
             Self::Index(directory) => vec![Place {
                 path: directory.clone(),
                 is_tree: false,

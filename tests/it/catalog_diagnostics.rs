@@ -1,9 +1,11 @@
 //! Every diagnostic code has a source that causes it, and the table of the documentation names them all.
 
 use serde_json::{Value, json};
-use sezzlee::catalog::{DiagnosticCode, ReadOptions, SelectionDecision, SelectionRule};
+use sezzlee::catalog::{
+    DiagnosticCode, DocumentSettings, ReadOptions, SelectionDecision, SelectionRule,
+};
 
-use crate::catalog::{openapi, read_sources, read_with};
+use crate::catalog::{openapi, read_files, read_with};
 
 fn get(operation: &Value) -> String {
     openapi(&json!({"/a": {"get": operation}})).to_string()
@@ -27,6 +29,16 @@ fn get_of(schema: &Value) -> Value {
 
 fn deep(levels: usize) -> Value {
     (0..levels).fold(json!(1), |inner, _| json!([inner]))
+}
+
+/// An operation with the arguments `q`, which is required, and `r`, curated.
+fn curated(arguments: &Value) -> (&'static str, String) {
+    let parameter = |name: &str, required: bool| json!({"name": name, "in": "query", "required": required, "schema": {}});
+    let operation = json!({
+        "parameters": [parameter("q", true), parameter("r", false)],
+        "x-sezzlee": {"arguments": arguments},
+    });
+    ("d.json", get(&operation))
 }
 
 /// A source that causes a code.
@@ -94,7 +106,20 @@ fn cause(code: DiagnosticCode) -> (&'static str, String) {
         Code::SubtypesLeftOut => json(post(
             &json!({"properties": {"x": {"properties": {"kind": {}}, "discriminator": {"propertyName": "kind"}}}}),
         )),
-        Code::UnsupportedExtension => ("d.json", get(&json!({"x-sezzlee": {"variants": []}}))),
+        Code::UnsupportedExtension => ("d.json", get(&json!({"x-sezzlee": {"variant": []}}))),
+        Code::UntrustedExtension => curated(&json!({"q": {"hide": {"claim": "sub"}}})),
+        Code::HiddenRequiredOmitted => curated(&json!({"q": {"hide": {"omit": true}}})),
+        Code::UnknownCuratedArgument => curated(&json!({"z": {"rename": "y"}})),
+        Code::CurationCollision => curated(&json!({"q": {"rename": "r"}})),
+        Code::InvalidCuration => curated(&json!({"q": {"rename": "\n"}})),
+        // The options of the test cause these, with overlays and rules that fit no document here.
+        Code::BadOverlay => ("bad.json", get(&json!({}))),
+        Code::OverlayNoMatch => ("good.json", get(&json!({}))),
+        Code::UnusedSetting => ("d.json", get(&json!({}))),
+        Code::NotCarriedOut => {
+            let of = json!({"x-sezzlee": {"audience": "platform-admin"}});
+            ("trusted.json", get(&of))
+        }
         Code::AmbiguousSelection => ("d.json", get(&json!({"tags": ["t"]}))),
     }
 }
@@ -115,9 +140,33 @@ fn every_code_has_a_cause() {
         ],
         ..ReadOptions::default()
     };
+    let overlay = json!({
+        "overlay": "1.0.0",
+        "info": {"title": "t", "version": "1"},
+        "actions": [{"target": "$.nothing", "remove": true}],
+    });
+    let overlay = overlay.to_string();
+    let settings = |source: &str, overlays: &[&str]| DocumentSettings {
+        source: source.into(),
+        trust: source == "trusted.json",
+        overlays: overlays.iter().map(Into::into).collect(),
+        ..DocumentSettings::default()
+    };
+    let options = ReadOptions {
+        documents: vec![
+            settings("bad.json", &["d.json"]),
+            settings("good.json", &["overlay.json"]),
+            settings("trusted.json", &[]),
+        ],
+        ..options
+    };
     for &code in DiagnosticCode::ALL {
         let (name, text) = cause(code);
-        let read = read_sources(&[(name, text.as_bytes())], &options);
+        let files = [
+            (name, text.as_bytes()),
+            ("overlay.json", overlay.as_bytes()),
+        ];
+        let read = read_files(&[name], &files, &options);
         let found = read.report.diagnostics.iter().find(|one| one.code == code);
         let found = found.unwrap_or_else(|| panic!("{code}: {:?}", read.findings()));
         assert!(

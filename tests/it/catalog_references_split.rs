@@ -7,7 +7,6 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use sezzlee::catalog::{Definition, FileLoader, ReadOptions, read};
 
-
 const SCHEMAS: usize = 7;
 
 /// The files schemas are put into; the first is the document.

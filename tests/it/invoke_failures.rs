@@ -40,6 +40,7 @@ fn template(backend: &Backend) -> RequestTemplate {
             withheld: Vec::new(),
         }),
         accepts: vec![],
+        hidden: Vec::new(),
     }
 }
 

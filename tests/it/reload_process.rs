@@ -18,10 +18,10 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const TOKEN: &str = "a-token-of-the-tests-0123456789";
 
 /// A directory with a source of some operations and a token.
-struct Here(tempfile::TempDir);
+pub(crate) struct Here(tempfile::TempDir);
 
 impl Here {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let here = Self(tempfile::tempdir().unwrap());
         fs::create_dir(here.path("apis")).unwrap();
         here.put("apis/shop.yaml", &document("order", 3));
@@ -34,7 +34,7 @@ impl Here {
     }
 
     /// Writes beside and renames, as editors do.
-    fn put(&self, name: &str, text: &str) {
+    pub(crate) fn put(&self, name: &str, text: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let staged = self.path(".staged");
@@ -54,7 +54,7 @@ impl Here {
         (output.status, text(output.stdout), text(output.stderr))
     }
 
-    fn serve(&self, arguments: &[&str]) -> Running {
+    pub(crate) fn serve(&self, arguments: &[&str]) -> Running {
         let mut all = vec!["serve", "--listen", "127.0.0.1:0"];
         all.extend(["--admin", "127.0.0.1:0", "--admin-token-file", "token"]);
         all.extend(["--log-format", "json"]);
@@ -73,7 +73,7 @@ impl Here {
     }
 }
 
-fn document(word: &str, operations: usize) -> String {
+pub(crate) fn document(word: &str, operations: usize) -> String {
     let mut text = format!("openapi: 3.1.0\ninfo: {{title: {word}, version: '1'}}\npaths:\n");
     for number in 0..operations {
         write!(
@@ -87,7 +87,7 @@ fn document(word: &str, operations: usize) -> String {
 }
 
 /// A process whose stderr is read; killed when it is dropped.
-struct Running {
+pub(crate) struct Running {
     child: Child,
     lines: Receiver<String>,
     told: Vec<String>,
@@ -124,7 +124,7 @@ impl Running {
 
     /// The next line of stderr that holds a text.
     #[track_caller]
-    fn line(&mut self, what: &str) -> String {
+    pub(crate) fn line(&mut self, what: &str) -> String {
         loop {
             match self.lines.recv_timeout(PATIENCE) {
                 Ok(line) => {
@@ -147,7 +147,7 @@ impl Running {
 
     /// The next reload that is over: how it ended by the log, and by the operator's endpoint.
     #[track_caller]
-    fn reloaded(&mut self) -> Value {
+    pub(crate) fn reloaded(&mut self) -> Value {
         self.line("reload");
         self.status()["lastReload"].clone()
     }
@@ -202,7 +202,7 @@ impl Running {
 
 /// What is served, as the operator is told.
 #[track_caller]
-fn check_serves(running: &Running, generation: u64, operations: u64) {
+pub(crate) fn check_serves(running: &Running, generation: u64, operations: u64) {
     let status = running.status();
     assert_eq!(status["generation"], generation, "{status}");
     assert_eq!(status["operations"], operations, "{status}");

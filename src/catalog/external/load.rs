@@ -51,11 +51,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The text of a file that is some steps away from the document.
-    pub(super) fn read(
-        &mut self,
-        target: &SourceTarget,
-        levels: usize,
-    ) -> Result<Text, Fault> {
+    pub(super) fn read(&mut self, target: &SourceTarget, levels: usize) -> Result<Text, Fault> {
         self.files += 1;
         if self.files > FILES_MAX {
             return Err(too_large(format!(
@@ -80,7 +76,9 @@ impl<'a> Reading<'a> {
             }
             code => {
                 let place = fault.position.map_or(String::new(), |at| {
-                    let column = at.column.map_or(String::new(), |it| format!(" column {it}"));
+                    let column = at
+                        .column
+                        .map_or(String::new(), |it| format!(" column {it}"));
                     format!(" (line {}{column})", at.line)
                 });
                 (code, format!("it cannot be read{place}: {}", fault.message))

@@ -16,18 +16,21 @@ mod servers;
 mod walk;
 mod wire;
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
+use super::amendment::Said;
+use super::curation::{self, Parts};
 use super::document::{Document, flag, text};
 use super::finding::Finding;
 use super::route;
 use super::schema::{Direction, Draft, Limits, Publisher, TOO_LARGE_BYTES, allows_null, fit};
 use super::{
-    Annotations, Body, BodyShape, Counts, Definition, DiagnosticCode, Operation, Parameter,
-    ReadOptions, RequestTemplate, Severity,
+    Annotations, Body, BodyShape, Counts, Definition, Diagnostic, DiagnosticCode, Hidden,
+    Operation, Parameter, ReadOptions, RequestTemplate, Severity,
 };
 use crate::json::{Pointer, canonical_len};
-use extension::Extension;
 use security::Carriers;
 pub(crate) use walk::{is_method, plan};
 
@@ -44,12 +47,25 @@ pub(crate) struct Plan {
     pub(crate) counts: Counts,
     /// What was wrong so far.
     pub(crate) findings: Vec<(Severity, Finding)>,
+    /// What was odd about its overlays.
+    pub(crate) overlay_diagnostics: Vec<Diagnostic>,
+    /// Which of the settings for all documents matched something here.
+    pub(crate) matched: Matched,
     carriers: Carriers,
 }
 
-/// One selected operation.
+/// Which of the settings for all documents matched something, by their positions.
+#[derive(Debug, Default)]
+pub(crate) struct Matched {
+    pub(crate) rules: BTreeSet<usize>,
+    pub(crate) names: BTreeSet<usize>,
+}
+
+/// One tool of a selected operation.
 #[derive(Debug)]
 pub(crate) struct Planned {
+    /// Which of the document's operations it is: several tools may be one operation.
+    pub(crate) operation: usize,
     /// Where it stands.
     pub(crate) at: Pointer,
     /// Where its path item stands.
@@ -61,7 +77,7 @@ pub(crate) struct Planned {
     /// Whether the operator gave the name, so that it is never changed.
     pub(crate) is_fixed: bool,
     tags: Vec<String>,
-    extension: Extension,
+    said: Said,
 }
 
 /// What reading a set of sources decides for all of them.
@@ -77,18 +93,30 @@ pub(crate) struct Settings<'a> {
 /// What became of one planned operation.
 #[derive(Debug)]
 pub(crate) struct Converted {
-    pub(crate) operation: Result<Operation, Finding>,
+    pub(crate) operation: Result<Operation, Faults>,
     /// About how many bytes its schemas have.
     pub(crate) bytes: usize,
     pub(crate) warnings: Vec<Finding>,
+}
+
+/// Why an operation is not published, with what each fault costs.
+#[derive(Debug)]
+pub(crate) struct Faults(pub(crate) Vec<(Severity, Finding)>);
+
+impl From<Finding> for Faults {
+    fn from(finding: Finding) -> Self {
+        Self(vec![(Severity::Dropped, finding)])
+    }
 }
 
 /// Converts one planned operation.
 pub(crate) fn convert(plan: &Plan, planned: &Planned, settings: Settings<'_>) -> Converted {
     let (mut warnings, mut bytes) = (Vec::new(), 0);
     let operation = operation(plan, planned, settings, &mut warnings, &mut bytes);
-    if let Err(finding) = &operation
-        && finding.code == DiagnosticCode::DefinitionTooLarge
+    if let Err(Faults(faults)) = &operation
+        && faults
+            .iter()
+            .any(|(_, finding)| finding.code == DiagnosticCode::DefinitionTooLarge)
     {
         bytes = TOO_LARGE_BYTES;
     }
@@ -105,11 +133,9 @@ fn operation(
     settings: Settings<'_>,
     warnings: &mut Vec<Finding>,
     bytes: &mut usize,
-) -> Result<Operation, Finding> {
+) -> Result<Operation, Faults> {
     let document = &plan.document;
-    if let Some(finding) = &planned.extension.unsupported {
-        return Err(finding.clone());
-    }
+    check_said(planned, warnings)?;
     let map = object_at(document, &planned.at)?;
     let item = object_at(document, &planned.item_at)?;
     let security = security::requirement(document, map, &planned.at)?;
@@ -122,11 +148,7 @@ fn operation(
     if route::has_dot_segment(&planned.route) {
         let message =
             "the route has a segment `.` or `..`, which no request can have; write it resolved";
-        return Err(Finding::new(
-            DiagnosticCode::Malformed,
-            &planned.at,
-            message,
-        ));
+        return Err(Finding::new(DiagnosticCode::Malformed, &planned.at, message).into());
     }
     let sent_route = parameters::sent_route(&planned.route, &declared);
     let mut arguments = Arguments::new(document, &planned.at);
@@ -139,6 +161,19 @@ fn operation(
     )?;
     let mut input = arguments.finish(body);
     warnings.append(&mut input.warnings);
+    if planned.said.hides_null() {
+        // Whether null is allowed only the whole schema tells, of which curation leaves out what is hidden.
+        let whole = fit(
+            document,
+            limits(settings.options),
+            &planned.at,
+            0,
+            input.draft.clone(),
+            None,
+        )?;
+        allow_nulls(&whole.input, &mut input.parameters, input.body.as_mut());
+    }
+    let hidden = curate(planned, &mut input, warnings)?;
     let output = output::read(document, map, &planned.at);
     warnings.extend(output.warnings);
     let mut definition = Definition {
@@ -177,11 +212,11 @@ fn operation(
     Ok(Operation {
         definition,
         tags: tags(planned, document, settings),
-        search_terms: planned.extension.search_terms.clone(),
+        search_terms: planned.said.search_terms.clone(),
         route: Some(planned.route.clone()),
         alternate_routes: Vec::new(),
         grouped_parameters: input.grouped,
-        security,
+        security: planned.said.policy.apply(security),
         template: Some(RequestTemplate {
             document: document.key.clone(),
             method: planned.method.clone(),
@@ -190,8 +225,65 @@ fn operation(
             parameters: input.parameters,
             body: input.body,
             accepts: output.accepts,
+            hidden,
         }),
     })
+}
+
+/// Refuses an operation of which something is said that cannot be read, or not be kept.
+fn check_said(planned: &Planned, warnings: &mut Vec<Finding>) -> Result<(), Faults> {
+    let said = &planned.said;
+    if !said.faults.is_empty() {
+        let faults = said.faults.iter();
+        let faults = faults.map(|(origin, finding)| (origin.severity(), finding.clone()));
+        return Err(Faults(faults.collect()));
+    }
+    let not_carried_out =
+        |message: &str| Finding::new(DiagnosticCode::NotCarriedOut, &planned.at, message);
+    if said.policy.requires_approval == Some(true) {
+        // Published, it could be called without the approval that is asked for.
+        return Err(not_carried_out(
+            "requiresApproval is not carried out yet, so that the operation is left out; remove it to publish \
+             the operation to everyone who may call it",
+        )
+        .into());
+    }
+    if said.policy.audience.is_some() {
+        warnings.push(not_carried_out(
+            "audience is kept and not carried out yet: the operation is published to everyone",
+        ));
+    }
+    Ok(())
+}
+
+/// Carries out what is said of the arguments.
+fn curate(
+    planned: &Planned,
+    input: &mut Input,
+    warnings: &mut Vec<Finding>,
+) -> Result<Vec<Hidden>, Faults> {
+    let parts = Parts {
+        schema: input.draft.root_mut(),
+        parameters: &mut input.parameters,
+        body: &mut input.body,
+        grouped: &mut input.grouped,
+    };
+    let (hidden, found) = curation::apply(&planned.said.arguments, parts, &planned.at);
+    let mut faults = Vec::new();
+    for (severity, finding) in found {
+        match severity {
+            Severity::Warning => warnings.push(finding),
+            Severity::Dropped | Severity::Fatal => faults.push((severity, finding)),
+        }
+    }
+    if faults.is_empty() {
+        if !hidden.is_empty() {
+            input.draft.forget_unused();
+        }
+        Ok(hidden)
+    } else {
+        Err(Faults(faults))
+    }
 }
 
 fn object_at<'d>(document: &'d Document, at: &Pointer) -> Result<&'d Map<String, Value>, Finding> {
@@ -207,7 +299,7 @@ fn object_at<'d>(document: &'d Document, at: &Pointer) -> Result<&'d Map<String,
 
 /// Summary and description, each once.
 fn description(planned: &Planned, map: &Map<String, Value>) -> String {
-    if let Some(own) = &planned.extension.description {
+    if let Some(own) = &planned.said.description {
         return own.clone();
     }
     let member = |name: &str| text(map, name).map(|text| text.trim().to_owned());
@@ -225,7 +317,7 @@ fn description(planned: &Planned, map: &Map<String, Value>) -> String {
 fn tags(planned: &Planned, document: &Document, settings: Settings<'_>) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
     let key = settings.several.then_some(&document.key);
-    let all: Vec<&String> = match &planned.extension.tags {
+    let all: Vec<&String> = match &planned.said.tags {
         Some(own) => own.iter().collect(),
         None => planned.tags.iter().chain(key).collect(),
     };
@@ -239,7 +331,7 @@ fn tags(planned: &Planned, document: &Document, settings: Settings<'_>) -> Vec<S
 
 fn annotations(planned: &Planned) -> Annotations {
     let mut annotations = Annotations::of_method(&planned.method);
-    for (hint, holds) in &planned.extension.hints {
+    for (hint, holds) in &planned.said.hints {
         // Only hints that apply are kept; false is never written.
         if *holds {
             annotations.0.insert(hint.clone(), json!(true));

@@ -2,6 +2,8 @@
 //!
 //! Owns: server variables, relative servers. Must never decide whether an address may be connected to.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -24,7 +26,8 @@ pub(super) fn base_url(
     operation: Level<'_>,
     options: &ReadOptions,
 ) -> (Option<String>, Option<Finding>) {
-    if let Some(url) = &options.base_url {
+    let own = &document.settings;
+    if let Some(url) = options.base_url.as_ref().or(own.base_url.as_ref()) {
         return (usable(url.clone()), None);
     }
     let Value::Object(root) = &document.value else {
@@ -44,7 +47,7 @@ pub(super) fn base_url(
         return (absolute("/", document.url.as_ref()), None);
     };
     let mut doubt = None;
-    let filled = filled(server, at, options, &mut doubt);
+    let filled = filled(server, at, (&own.server_variables, options), &mut doubt);
     let url = filled.and_then(|text| absolute(&text, document.url_at(at)));
     (url, doubt)
 }
@@ -62,7 +65,7 @@ fn absolute(text: &str, base: Option<&Url>) -> Option<String> {
 fn filled(
     server: &Value,
     at: &Pointer,
-    options: &ReadOptions,
+    (own, options): (&BTreeMap<String, String>, &ReadOptions),
     doubt: &mut Option<Finding>,
 ) -> Option<String> {
     let url = server.get("url")?.as_str()?;
@@ -73,7 +76,7 @@ fn filled(
         let (name, after) = after.split_once('}')?;
         out.push_str(before);
         let variable = variables.and_then(|all| all.get(name)?.as_object());
-        let given = options.server_variables.get(name);
+        let given = own.get(name).or_else(|| options.server_variables.get(name));
         match given.filter(|given| is_possible(variable, given)) {
             Some(value) => out.push_str(value),
             None => out.push_str(&text(variable?, "default")?),

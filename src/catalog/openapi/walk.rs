@@ -2,17 +2,18 @@
 //!
 //! Owns: the order of operations, which count as found and as selected. Must never convert one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
 use super::extension;
 use super::security::Carriers;
-use super::{Plan, Planned, Settings};
+use super::{Matched, Plan, Planned, Settings};
+use crate::catalog::amendment::Said;
 use crate::catalog::document::{Document, Version, shown, text};
 use crate::catalog::finding::Finding;
 use crate::catalog::naming::{self, Candidate, Wanted};
-use crate::catalog::selection::{Ambiguous, Facts, selects};
+use crate::catalog::selection::{Ambiguous, Facts, Rules};
 use crate::catalog::{Counts, DiagnosticCode, Severity};
 use crate::json::{Pointer, kind};
 
@@ -56,20 +57,39 @@ pub(crate) fn plan(document: Document, settings: Settings<'_>) -> Plan {
     let mut counts = Counts::default();
     let met = walk(&document, &mut findings);
     counts.found = met.len() as u64;
-    let mut selected = Vec::new();
-    for met in met {
-        if let Some(one) = select(met, settings, &mut counts, &mut findings) {
-            selected.push(one);
-        }
-    }
+    let own = &document.settings;
+    let mut selecting = Selecting {
+        document: &document,
+        rules: Rules::new(&settings.options.selection, &own.selection),
+        overrides_used: BTreeSet::new(),
+        counts: &mut counts,
+        findings: &mut findings,
+    };
+    let selected: Vec<Selected> = met
+        .into_iter()
+        .filter_map(|met| selecting.one(met))
+        .collect();
+    selecting.tell_unused();
+    let mut matched = Matched {
+        rules: selecting.rules.matched_of_general(),
+        names: BTreeSet::new(),
+    };
     duplicate_ids(&selected, &mut findings);
-    let operations = name(selected, &document, settings, &mut counts, &mut findings);
+    let operations = name(
+        selected,
+        &document,
+        settings,
+        &mut matched.names,
+        &mut findings,
+    );
     Plan {
         carriers: Carriers::of(&document),
         document,
         operations,
         counts,
         findings,
+        overlay_diagnostics: Vec::new(),
+        matched,
     }
 }
 
@@ -198,73 +218,127 @@ struct Selected {
     operation_id: Option<String>,
 }
 
-fn select(
-    met: Met<'_>,
-    settings: Settings<'_>,
-    counts: &mut Counts,
-    findings: &mut Findings,
-) -> Option<Selected> {
-    let empty = Map::new();
-    let map = met.value.as_object().unwrap_or(&empty);
-    let tags: Vec<String> = map
-        .get("tags")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .take(TAGS_MAX)
-        .filter_map(|tag| match tag {
-            Value::String(tag) => Some(tag.clone()),
-            Value::Number(tag) => Some(tag.to_string()),
-            _ => None,
-        })
-        .collect();
-    let mut warnings = Vec::new();
-    let extension = extension::read(map, &met.at, &mut warnings);
-    if extension.ignore {
-        return None;
-    }
-    let operation_id = text(map, "operationId");
-    let facts = Facts {
-        route: &met.route,
-        method: &met.method,
-        tags: &tags,
-        operation_id: operation_id.as_deref(),
-    };
-    match selects(&settings.options.selection, facts) {
-        Ok(true) => {}
-        Ok(false) => return None,
-        Err(Ambiguous) => {
-            counts.selected += 1;
-            counts.dropped += 1;
-            findings.push((
-                Severity::Fatal,
-                Finding::new(
-                    DiagnosticCode::AmbiguousSelection,
-                    &met.at,
-                    format!(
-                        "two equally sharp selection rules disagree about {} {}; name one more field in one of them",
-                        met.method, met.route
-                    ),
-                ),
-            ));
+/// Selecting operations, with what the operator says of each.
+struct Selecting<'a> {
+    document: &'a Document,
+    rules: Rules<'a>,
+    /// The positions of the document's overrides that are about some operation.
+    overrides_used: BTreeSet<usize>,
+    counts: &'a mut Counts,
+    findings: &'a mut Findings,
+}
+
+impl Selecting<'_> {
+    fn one(&mut self, met: Met<'_>) -> Option<Selected> {
+        let empty = Map::new();
+        let map = met.value.as_object().unwrap_or(&empty);
+        let tags: Vec<String> = map
+            .get("tags")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .take(TAGS_MAX)
+            .filter_map(|tag| match tag {
+                Value::String(tag) => Some(tag.clone()),
+                Value::Number(tag) => Some(tag.to_string()),
+                _ => None,
+            })
+            .collect();
+        let operation_id = text(map, "operationId");
+        let mut warnings = Vec::new();
+        let said = self.said(map, &met, operation_id.as_deref(), &mut warnings);
+        let facts = Facts {
+            route: &met.route,
+            method: &met.method,
+            tags: &tags,
+            operation_id: operation_id.as_deref(),
+        };
+        // Asked although the operation may be ignored: a rule that is about it matches something.
+        let decision = self.rules.select(facts);
+        if said.ignore {
             return None;
         }
+        match decision {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(Ambiguous) => {
+                self.counts.selected += 1;
+                self.findings.push((
+                    Severity::Fatal,
+                    Finding::new(
+                        DiagnosticCode::AmbiguousSelection,
+                        &met.at,
+                        format!(
+                            "two equally sharp selection rules disagree about {} {}; name one more field in one of them",
+                            met.method, met.route
+                        ),
+                    ),
+                ));
+                return None;
+            }
+        }
+        let operation = usize::try_from(self.counts.selected).unwrap_or(usize::MAX);
+        self.counts.selected += 1;
+        let warnings = warnings.into_iter().map(|one| (Severity::Warning, one));
+        self.findings.extend(warnings);
+        Some(Selected {
+            planned: Planned {
+                operation,
+                at: met.at,
+                item_at: met.item_at,
+                method: met.method,
+                route: met.route,
+                name: String::new(),
+                is_fixed: false,
+                tags,
+                said,
+            },
+            operation_id,
+        })
     }
-    counts.selected += 1;
-    findings.extend(warnings.into_iter().map(|one| (Severity::Warning, one)));
-    Some(Selected {
-        planned: Planned {
-            at: met.at,
-            item_at: met.item_at,
-            method: met.method,
-            route: met.route,
-            name: String::new(),
-            is_fixed: false,
-            tags,
-            extension,
-        },
-        operation_id,
-    })
+
+    /// What the document and then the operator say of an operation.
+    fn said(
+        &mut self,
+        map: &Map<String, Value>,
+        met: &Met<'_>,
+        operation_id: Option<&str>,
+        warnings: &mut Vec<Finding>,
+    ) -> Said {
+        let mut said = extension::read(self.document, map, &met.at, warnings);
+        for (index, one) in self.document.settings.operations.iter().enumerate() {
+            if one.is_about(operation_id, &met.method, &met.route) {
+                self.overrides_used.insert(index);
+                said.amend(&one.amendment);
+            }
+        }
+        said
+    }
+
+    fn tell_unused(&mut self) {
+        let settings = &self.document.settings;
+        let unused = |message: String| {
+            let finding = Finding::of_source(DiagnosticCode::UnusedSetting, message);
+            (Severity::Warning, finding)
+        };
+        let rules = self.rules.unmatched().map(|rule| {
+            format!(
+                "the selection rule `{}` matches no operation of this document",
+                rule.shown()
+            )
+        });
+        let overrides = settings.operations.iter().enumerate();
+        let overrides = overrides
+            .filter(|(index, _)| !self.overrides_used.contains(index))
+            .map(|(_, one)| {
+                format!(
+                    "the settings of the operation `{}` are about no operation of this document",
+                    one.shown()
+                )
+            });
+        let all: Vec<_> = rules.chain(overrides).map(unused).collect();
+        self.findings.extend(all);
+    }
 }
 
 fn duplicate_ids(selected: &[Selected], findings: &mut Findings) {
@@ -293,22 +367,54 @@ fn duplicate_ids(selected: &[Selected], findings: &mut Findings) {
     }
 }
 
+/// The tools of the selected operations, each with its name.
 fn name(
     selected: Vec<Selected>,
     document: &Document,
     settings: Settings<'_>,
-    counts: &mut Counts,
+    names_used: &mut BTreeSet<usize>,
     findings: &mut Findings,
 ) -> Vec<Planned> {
-    let candidates: Vec<Candidate> = selected
+    let mut tools = Vec::with_capacity(selected.len());
+    for one in selected {
+        let planned = &one.planned;
+        let mut said = one.planned.said.clone();
+        let of_all = settings
+            .options
+            .name_of(&document.key, &planned.method, &planned.route);
+        if let Some((index, name)) = of_all {
+            names_used.insert(index);
+            said.fixed_name.get_or_insert(name);
+        }
+        if said.variants.is_empty() {
+            tools.push((tool(&one, said), one.operation_id));
+            continue;
+        }
+        if said.fixed_name.is_some() {
+            findings.push((
+                Severity::Warning,
+                Finding::new(
+                    DiagnosticCode::UnusedSetting,
+                    &planned.at,
+                    "the operation is published as its variants, which have their own names; its own name has \
+                     no effect",
+                ),
+            ));
+        }
+        for variant in &said.variants {
+            tools.push((
+                tool(&one, said.of_variant(variant)),
+                one.operation_id.clone(),
+            ));
+        }
+    }
+    let candidates: Vec<Candidate> = tools
         .iter()
-        .map(|one| Candidate {
-            method: one.planned.method.clone(),
-            route: one.planned.route.clone(),
-            fixed: settings
-                .options
-                .name_of(&document.key, &one.planned.method, &one.planned.route),
-            wanted: match (&one.planned.extension.name, &one.operation_id) {
+        .map(|(tool, operation_id)| Candidate {
+            method: tool.method.clone(),
+            route: tool.route.clone(),
+            fixed: tool.said.fixed_name.clone(),
+            wanted: match (&tool.said.name, operation_id) {
                 (Some(name), _) => Some(Wanted::Given(name.clone())),
                 (None, Some(id)) => Some(Wanted::OperationId(id.clone())),
                 (None, None) => None,
@@ -318,9 +424,8 @@ fn name(
     let prefix = settings.prefix.then_some(document.key.as_str());
     let names = naming::assign(&candidates, prefix);
     let mut taken: HashSet<String> = HashSet::new();
-    let mut planned = Vec::with_capacity(selected.len());
-    for ((one, candidate), name) in selected.into_iter().zip(&candidates).zip(names) {
-        let mut operation = one.planned;
+    let mut planned = Vec::with_capacity(tools.len());
+    for (((mut operation, _), candidate), name) in tools.into_iter().zip(&candidates).zip(names) {
         if name.collided {
             findings.push((
                 Severity::Warning,
@@ -335,13 +440,13 @@ fn name(
             ));
         }
         if name.clashes || taken.contains(&name.text) {
-            // Besides names that operators gave, only hashes that meet get here.
+            // Besides names that operators gave, only hashes that meet get here, and variants of one operation
+            // with one name.
             let severity = if name.clashes {
                 Severity::Fatal
             } else {
                 Severity::Dropped
             };
-            counts.dropped += 1;
             findings.push((
                 severity,
                 Finding::new(
@@ -361,4 +466,20 @@ fn name(
         planned.push(operation);
     }
     planned
+}
+
+/// One tool of a selected operation, still without its name.
+fn tool(selected: &Selected, said: Said) -> Planned {
+    let planned = &selected.planned;
+    Planned {
+        operation: planned.operation,
+        at: planned.at.clone(),
+        item_at: planned.item_at.clone(),
+        method: planned.method.clone(),
+        route: planned.route.clone(),
+        name: String::new(),
+        is_fixed: false,
+        tags: planned.tags.clone(),
+        said,
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! Owns: what stands in the root and what becomes a reference. Must never materialise a definition.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::convert::Converter;
@@ -108,7 +110,7 @@ impl<'d> Publisher<'d> {
 }
 
 /// A published schema without its `$defs`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Draft {
     pub(super) root: Map<String, Value>,
     /// Where the root stands in the document.
@@ -117,4 +119,30 @@ pub(crate) struct Draft {
     pub(super) uses: Vec<Use>,
     /// What was odd about it so far.
     pub(super) warnings: Vec<Finding>,
+}
+
+impl Draft {
+    /// The root, to be changed. What it no longer refers to is to be forgotten.
+    pub(crate) fn root_mut(&mut self) -> &mut Map<String, Value> {
+        &mut self.root
+    }
+
+    /// Forgets the definitions to which the root does not refer any more.
+    pub(crate) fn forget_unused(&mut self) {
+        let mut named: HashSet<&str> = HashSet::new();
+        let mut open: Vec<&Value> = self.root.values().collect();
+        while let Some(value) = open.pop() {
+            match value {
+                Value::Object(map) => {
+                    if let Some(Value::String(reference)) = map.get("$ref") {
+                        named.extend(reference.strip_prefix("#/$defs/"));
+                    }
+                    open.extend(map.values());
+                }
+                Value::Array(items) => open.extend(items),
+                _ => {}
+            }
+        }
+        self.uses.retain(|one| named.contains(one.name.as_str()));
+    }
 }

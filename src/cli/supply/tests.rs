@@ -32,11 +32,7 @@ impl Here {
         let sources = vec![root.path().join("apis").display().to_string()];
         let source = SourceArgs {
             sources,
-            base_url: None,
-            prefix: None,
-            size: crate::config::SizeArgs::default(),
-            allow_ref_host: Vec::new(),
-            build: crate::config::BuildArgs::default(),
+            ..SourceArgs::default()
         };
         let here = Self { root, source };
         here.write("a.yaml", &document("a", 3));

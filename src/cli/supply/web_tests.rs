@@ -84,11 +84,7 @@ impl Web {
     fn source(&self, path: &str) -> SourceArgs {
         SourceArgs {
             sources: vec![self.url("127.0.0.1", path)],
-            base_url: None,
-            prefix: None,
-            allow_ref_host: Vec::new(),
-            size: crate::config::SizeArgs::default(),
-            build: crate::config::BuildArgs::default(),
+            ..SourceArgs::default()
         }
     }
 }

@@ -15,6 +15,7 @@ mod fields;
 mod file;
 mod form;
 mod header;
+mod hidden;
 mod keys;
 mod multipart;
 mod names;
@@ -35,6 +36,8 @@ use url::{Position, Url};
 use super::ArgumentError;
 use crate::catalog::{Location, Parameter, RequestTemplate, is_json_media_type};
 use crate::http::Request;
+pub use hidden::Identity;
+
 use fault::{null_not_allowed, too_long, uncomposable};
 use route::Route;
 
@@ -79,6 +82,37 @@ pub fn compose_checked(
     arguments: &Map<String, Value>,
     limits: Limits,
 ) -> Result<Request, ArgumentError> {
+    compose_for(
+        template,
+        input_schema,
+        arguments,
+        limits,
+        &Identity::default(),
+    )
+}
+
+/// Composes the request of a call that may use parts of the caller's identity.
+///
+/// A hidden argument whose source the identity lacks refuses the call, and so does a hidden value that has no
+/// form where it travels; neither is named.
+pub fn compose_for(
+    template: &RequestTemplate,
+    input_schema: &Value,
+    arguments: &Map<String, Value>,
+    limits: Limits,
+    identity: &Identity,
+) -> Result<Request, ArgumentError> {
+    request(template, input_schema, arguments, limits, identity)
+        .map_err(|error| hidden::masked(template, error))
+}
+
+fn request(
+    template: &RequestTemplate,
+    input_schema: &Value,
+    arguments: &Map<String, Value>,
+    limits: Limits,
+    identity: &Identity,
+) -> Result<Request, ArgumentError> {
     let method = Method::from_bytes(template.method.as_bytes())
         .ok()
         .filter(|method| *method != Method::CONNECT)
@@ -87,6 +121,7 @@ pub fn compose_checked(
     let route = Route::parse(&template.route);
     path::check_places(template, &route)?;
     names::check_known(template, arguments)?;
+    let arguments = &*hidden::fill(template, arguments, identity)?;
     path::check_present(template, &route, arguments)?;
 
     let mut values = path::Values::new();

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::hidden;
 use crate::catalog::RequestTemplate;
 use crate::invoke::{ArgumentError, ArgumentFault};
 
@@ -20,7 +21,10 @@ pub(super) fn check_known(
     template: &RequestTemplate,
     arguments: &Map<String, Value>,
 ) -> Result<(), ArgumentError> {
-    let known = names(template);
+    let known: Vec<&str> = names(template)
+        .into_iter()
+        .filter(|name| !template.is_hidden(name))
+        .collect();
     let unknown: Vec<&str> = arguments
         .keys()
         .map(String::as_str)
@@ -33,16 +37,9 @@ pub(super) fn check_known(
     Err(unknown_argument(&unknown, known))
 }
 
-/// What the agent may call arguments, in the order of the template.
+/// What arguments are called, hidden ones included, in the order of the template.
 pub(super) fn names(template: &RequestTemplate) -> Vec<&str> {
-    let parameters = template
-        .parameters
-        .iter()
-        .map(|parameter| parameter.argument.as_str());
-    let members = template.body.iter().flat_map(|body| body.shape.arguments());
-    parameters
-        .chain(members.map(|member| member.argument.as_str()))
-        .collect()
+    template.named().map(|(argument, _)| argument).collect()
 }
 
 /// Whether an argument that the tool does not declare may travel as a further member of an open body.
@@ -53,6 +50,9 @@ fn is_open_member(template: &RequestTemplate, name: &str) -> bool {
     let Some(body) = &template.body else {
         return false;
     };
+    if hidden::is_reserved(template, name) {
+        return false;
+    }
     let shape = &body.shape;
     shape.is_open()
         && !body.withheld.iter().any(|withheld| withheld == name)

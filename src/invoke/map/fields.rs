@@ -13,13 +13,32 @@ struct Known<'a> {
     name: &'a str,
     /// None: the body.
     location: Option<Location>,
+    /// Whether the agent does not know of it.
+    is_hidden: bool,
+}
+
+/// The path of a field whose first part is an argument.
+enum Found {
+    /// As the agent calls it.
+    Told(String),
+    /// Nothing the agent may be told of.
+    Hidden,
+}
+
+impl Found {
+    fn told(self) -> Option<String> {
+        match self {
+            Self::Told(path) => tellable(path),
+            Self::Hidden => None,
+        }
+    }
 }
 
 /// The names of a template.
 pub(super) struct Names<'a> {
     known: Vec<Known<'a>>,
-    /// The argument that is the whole body.
-    whole: Option<&'a str>,
+    /// The argument that is the whole body, and whether it is hidden.
+    whole: Option<(&'a str, bool)>,
 }
 
 impl<'a> Names<'a> {
@@ -39,11 +58,17 @@ impl<'a> Names<'a> {
                     within: Some(member),
                     ..
                 }),
-            ) => whole = Some(member.argument.as_str()),
+            ) => {
+                whole = Some((
+                    member.argument.as_str(),
+                    template.is_hidden(&member.argument),
+                ));
+            }
             Some(shape) => known.extend(shape.arguments().into_iter().map(|member| Known {
                 argument: &member.argument,
                 name: &member.name,
                 location: None,
+                is_hidden: template.is_hidden(&member.argument),
             })),
             None => {}
         }
@@ -51,6 +76,7 @@ impl<'a> Names<'a> {
             argument: &parameter.argument,
             name: &parameter.name,
             location: Some(parameter.location),
+            is_hidden: template.is_hidden(&parameter.argument),
         }));
         Self { known, whole }
     }
@@ -62,7 +88,7 @@ impl<'a> Names<'a> {
             Field::FirstWord => {
                 let word = message.split_whitespace().next().unwrap_or_default();
                 let word = word.trim_matches(['"', '\'', '`', ':', ',']);
-                self.known_path(None, &split(word)).and_then(tellable)
+                self.known_path(None, &split(word)).and_then(Found::told)
             }
             Field::Text(text) => self.path(None, &split(text)),
             Field::Parts { place, parts } => self.path(place.as_deref(), parts),
@@ -89,31 +115,37 @@ impl<'a> Names<'a> {
             };
             self.known_path(place, wrapped)
         });
-        let path = known.or_else(|| match self.whole {
+        let found = known.unwrap_or_else(|| match self.whole {
             // Inside a body that is one argument.
-            Some(argument) if matches!(place, None | Some("body")) => {
+            Some((_, true)) if matches!(place, None | Some("body")) => Found::Hidden,
+            Some((argument, false)) if matches!(place, None | Some("body")) => {
                 let all: Vec<&str> = std::iter::once(argument)
                     .chain(parts.iter().map(String::as_str))
                     .collect();
-                Some(all.join("."))
+                Found::Told(all.join("."))
             }
-            _ => Some(parts.join(".")),
+            _ => Found::Told(parts.join(".")),
         });
-        path.and_then(tellable)
+        found.told()
     }
 
     /// The path with its first part translated, when that is the name of an argument.
-    fn known_path(&self, place: Option<&str>, parts: &[String]) -> Option<String> {
+    fn known_path(&self, place: Option<&str>, parts: &[String]) -> Option<Found> {
         let (first, rest) = parts.split_first()?;
-        let argument = self.argument(place, first)?;
+        let (argument, is_hidden) = self.argument(place, first)?;
+        if is_hidden {
+            return Some(Found::Hidden);
+        }
         let all: Vec<&str> = std::iter::once(argument)
             .chain(rest.iter().map(String::as_str))
             .collect();
-        Some(all.join("."))
+        Some(Found::Told(all.join(".")))
     }
 
+    /// The argument of a name, and whether it is hidden.
+    ///
     /// Exactly as written first, then ignoring case; by the backend's names first, then the agent's.
-    fn argument(&self, place: Option<&str>, name: &str) -> Option<&'a str> {
+    fn argument(&self, place: Option<&str>, name: &str) -> Option<(&'a str, bool)> {
         let fits = |known: &&Known<'a>| match place {
             None => true,
             Some("body") => known.location.is_none(),
@@ -131,8 +163,8 @@ impl<'a> Names<'a> {
             .find(|known| known.name == name)
             .or_else(|| candidates().find(|known| known.name.to_lowercase() == folded))
             .or_else(|| candidates().find(|known| known.argument.to_lowercase() == folded))
-            .map(|known| known.argument)
-            .or_else(|| self.whole.filter(|whole| *whole == name))
+            .map(|known| (known.argument, known.is_hidden))
+            .or_else(|| self.whole.filter(|(whole, _)| *whole == name))
     }
 }
 
@@ -210,6 +242,7 @@ mod tests {
                 withheld: Vec::new(),
             }),
             accepts: vec![],
+            hidden: Vec::new(),
         }
     }
 
@@ -265,6 +298,48 @@ mod tests {
         );
         assert_eq!(names.resolve(&Field::FirstWord, "There is no stock"), None);
         assert_eq!(names.resolve(&Field::None, "qty"), None);
+    }
+
+    #[test]
+    fn a_field_of_a_hidden_argument_loses_its_name() {
+        let mut hiding = template(BodyShape::Members {
+            members: vec![member("hidden:tenant", "tenantId"), member("amount", "qty")],
+            open: true,
+        });
+        hiding.hidden = vec![crate::catalog::Hidden {
+            argument: "hidden:tenant".to_owned(),
+            value: crate::catalog::HiddenValue::Nothing,
+        }];
+        let names = Names::of(&hiding);
+        for (text, want) in [
+            ("tenantId", None),
+            ("TENANTID", None),
+            ("$.tenantId", None),
+            ("body.tenantId", None),
+            ("/data/attributes/tenantId", None),
+            ("tenantId.0.x", None),
+            ("hidden:tenant", None),
+            ("qty", Some("amount")),
+        ] {
+            let found = names.resolve(&Field::Text(text.to_owned()), "m");
+            assert_eq!(found.as_deref(), want, "{text}");
+        }
+        let first = names.resolve(&Field::FirstWord, "tenantId must be known");
+        assert_eq!(first, None);
+
+        let mut whole = template(BodyShape::Whole(member("hidden:body", "body")));
+        whole.hidden = vec![crate::catalog::Hidden {
+            argument: "hidden:body".to_owned(),
+            value: crate::catalog::HiddenValue::Constant(serde_json::json!({})),
+        }];
+        let names = Names::of(&whole);
+        for text in ["qty", "body.qty", "hidden:body"] {
+            assert_eq!(
+                names.resolve(&Field::Text(text.to_owned()), "m"),
+                None,
+                "{text}"
+            );
+        }
     }
 
     #[test]
