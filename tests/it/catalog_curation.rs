@@ -45,14 +45,14 @@ fn document(extension: &Value) -> Value {
     document
 }
 
-fn hide(hide: Hide) -> ArgumentCuration {
+pub(crate) fn hide(hide: Hide) -> ArgumentCuration {
     ArgumentCuration {
         hide: Some(hide),
         ..ArgumentCuration::default()
     }
 }
 
-fn rename(to: &str) -> ArgumentCuration {
+pub(crate) fn rename(to: &str) -> ArgumentCuration {
     ArgumentCuration {
         rename: Some(to.into()),
         ..ArgumentCuration::default()
@@ -79,7 +79,7 @@ fn amended(amendment: Amendment) -> ReadOptions {
     }
 }
 
-fn curated(all: &[(&str, ArgumentCuration)]) -> ReadOptions {
+pub(crate) fn curated(all: &[(&str, ArgumentCuration)]) -> ReadOptions {
     amended(Amendment {
         arguments: curations(all),
         ..Amendment::default()
@@ -92,7 +92,7 @@ fn read(options: &ReadOptions) -> Outcome {
 }
 
 #[track_caller]
-fn one(read: &Outcome) -> &Operation {
+pub(crate) fn one(read: &Outcome) -> &Operation {
     assert!(!read.report.is_fatal(), "{:?}", read.report.diagnostics);
     let [operation] = read.operations.as_slice() else {
         panic!("{:?}", read.findings());
@@ -101,12 +101,12 @@ fn one(read: &Outcome) -> &Operation {
     operation
 }
 
-fn properties(operation: &Operation) -> Vec<&str> {
+pub(crate) fn properties(operation: &Operation) -> Vec<&str> {
     let properties = operation.definition.input_schema["properties"].as_object();
     properties.unwrap().keys().map(String::as_str).collect()
 }
 
-fn object(value: Value) -> Map<String, Value> {
+pub(crate) fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
         other => panic!("{other}"),
