@@ -20,6 +20,7 @@ mod catalog_references_split;
 mod catalog_schemas;
 mod catalog_size;
 mod catalog_sources;
+mod catalog_strangers;
 mod cli;
 mod cli_check;
 mod cli_output;

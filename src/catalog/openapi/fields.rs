@@ -380,14 +380,19 @@ fn encoding(
         }
     }
     let types = map.get("contentType").and_then(Value::as_str);
-    field.content_types = types
-        .unwrap_or_default()
-        .split(',')
-        .map(str::trim)
-        .filter(|one| one.parse::<mime::Mime>().is_ok() || *one == "*/*")
-        .take(TYPES_MAX)
-        .map(str::to_owned)
-        .collect();
+    let types = types.unwrap_or_default().split(',').map(str::trim);
+    let (types, others): (Vec<&str>, Vec<&str>) = types
+        .filter(|one| !one.is_empty())
+        .partition(|one| one.parse::<mime::Mime>().is_ok() || *one == "*/*");
+    if let Some(other) = others.first() {
+        arguments.warn(
+            DiagnosticCode::EncodingLeftOut,
+            &at.join("contentType"),
+            format!("{} is no media type and is left out", shown(other)),
+        );
+    }
+    let types = types.into_iter().take(TYPES_MAX);
+    field.content_types = types.map(str::to_owned).collect();
     if written == Written::Multipart
         && let Some(Value::Object(headers)) = map.get("headers")
     {

@@ -3,6 +3,8 @@
 //! Owns: telling JSON, forms, multipart, text and bytes apart, for documents and for composing alike. Must
 //! never look at a schema.
 
+use super::wire::is_header_name;
+
 /// How a body of some media type is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Written {
@@ -38,13 +40,22 @@ pub(super) fn is_xml(media_type: &str) -> bool {
     is_data && (essence.ends_with("/xml") || essence.ends_with("+xml"))
 }
 
+/// Whether a media type can stand in a header: ASCII without controls, and a type and subtype that are tokens.
+pub(super) fn is_sendable(media_type: &str) -> bool {
+    let is_plain = |byte: u8| byte == b'\t' || byte == b' ' || byte.is_ascii_graphic();
+    media_type.trim().bytes().all(is_plain)
+        && essence(media_type)
+            .split_once('/')
+            .is_some_and(|(main, sub)| is_header_name(main) && is_header_name(sub))
+}
+
 /// How a body of a media type is written; none when it cannot be.
 pub(super) fn written(media_type: &str) -> Option<Written> {
-    let name = essence(media_type);
-    let (main, sub) = name.split_once('/')?;
-    if main.is_empty() || sub.is_empty() {
+    if !is_sendable(media_type) {
         return None;
     }
+    let name = essence(media_type);
+    let main = name.split_once('/')?.0;
     if is_json_media_type(media_type) {
         return Some(Written::Json);
     }
@@ -140,6 +151,21 @@ mod tests {
             ),
             (&["image/svg+xml"], Some(("image/svg+xml", Bytes))),
             (&["", "nothing", "/", "a/"], None),
+            (
+                &[
+                    "application/json; a=\r\nX-B: c",
+                    "text/plain\nX-B: c",
+                    "a/b\0",
+                    "application/\u{fc}+json",
+                    "a b/c",
+                    "a/b, c/d",
+                ],
+                None,
+            ),
+            (
+                &["a/\u{fc}", "a/b; c=\"d e\""],
+                Some(("a/b; c=\"d e\"", Bytes)),
+            ),
             (&[], None),
         ] {
             assert_eq!(choose(offered.iter().copied()), want, "{offered:?}");

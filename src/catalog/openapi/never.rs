@@ -9,7 +9,7 @@ use crate::catalog::Location;
 use crate::catalog::naming::snake;
 
 /// Headers that belong to the transport, to credentials or to routing, in lower case.
-const HEADERS_NEVER: [&str; 20] = [
+const HEADERS_NEVER: [&str; 21] = [
     "accept",
     "accept-encoding",
     "authorization",
@@ -20,6 +20,7 @@ const HEADERS_NEVER: [&str; 20] = [
     "expect",
     "forwarded",
     "host",
+    "http2-settings",
     "keep-alive",
     "te",
     "trailer",
@@ -121,10 +122,16 @@ pub(super) fn never(
     }
 }
 
+/// What headers are compared by. Case is ignored, and so is the difference between `_` and `-`: gateways of the
+/// CGI family (CGI, WSGI, Rack, PHP) read both as the same variable.
+pub(super) fn header_key(name: &str) -> String {
+    name.to_ascii_lowercase().replace('_', "-")
+}
+
 /// Whether a header, in any case, is never set from an argument: it is the message's own framing, routing or
 /// identity.
 pub fn is_reserved_header(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
+    let name = header_key(name);
     HEADERS_NEVER.contains(&name.as_str())
         || HEADER_PREFIXES_NEVER
             .iter()
@@ -134,6 +141,25 @@ pub fn is_reserved_header(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn headers_are_reserved_however_they_are_spelled() {
+        for name in [
+            "Host",
+            "content_length",
+            "Transfer_Encoding",
+            "X-Forwarded_For",
+            "x_forwarded_host",
+            "PROXY_AUTHORIZATION",
+            "X_HTTP_Method-Override",
+            "HTTP2-Settings",
+        ] {
+            assert!(is_reserved_header(name), "{name}");
+        }
+        for name in ["X-Host", "Content-Encoding", "If-Match", "x_id", "Proxy"] {
+            assert!(!is_reserved_header(name), "{name}");
+        }
+    }
 
     #[test]
     fn cookies_of_identity_are_told_by_their_names() {

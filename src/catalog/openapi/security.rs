@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::never::header_key;
 use crate::catalog::document::{Document, Version};
 use crate::catalog::finding::Finding;
 use crate::catalog::{DiagnosticCode, Location, SchemeUse, Security};
@@ -102,10 +103,10 @@ impl Carriers {
     }
 }
 
-/// Header names ignore case.
+/// Header names are compared as backends may read them.
 fn spelled(location: Location, name: &str) -> (Location, String) {
     match location {
-        Location::Header => (location, name.to_ascii_lowercase()),
+        Location::Header => (location, header_key(name)),
         _ => (location, name.to_owned()),
     }
 }

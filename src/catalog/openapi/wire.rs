@@ -2,7 +2,7 @@
 //!
 //! Owns: what has a wire form and what has none. Must never publish anything.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::media::{self, Written};
 use super::parameters::{Declared, Place, own_schema};
@@ -128,11 +128,10 @@ pub(super) fn has_wire_form(
     let Ok(list) = document.resolve(schema, &at) else {
         return Ok(wire);
     };
-    let is_list = list.value.get("type") == Some(&json!("array"));
+    let is_list = only_type(list.value) == Some("array");
     let items = list.value.get("items").filter(|_| is_list);
     let items = items.and_then(|items| document.resolve(items, &list.at.join("items")).ok());
-    let kind = items.and_then(|items| items.value.get("type")?.as_str().map(str::to_owned));
-    match kind.as_deref() {
+    match items.and_then(|items| only_type(items.value)) {
         Some(kind @ ("object" | "array")) => Err(Finding::new(
             DiagnosticCode::UnsupportedParameter,
             &parameter.at,
@@ -142,6 +141,18 @@ pub(super) fn has_wire_form(
             ),
         )),
         _ => Ok(wire),
+    }
+}
+
+/// The one type of a schema's values, null aside.
+fn only_type(schema: &Value) -> Option<&str> {
+    match schema.get("type")? {
+        Value::Array(names) => {
+            let mut names = names.iter().filter(|&name| name != "null");
+            let only = names.next()?.as_str();
+            only.filter(|_| names.next().is_none())
+        }
+        name => name.as_str(),
     }
 }
 

@@ -13,8 +13,9 @@ use crate::catalog::document::{Document, Target, cyclic, reference};
 use crate::catalog::finding::Finding;
 use crate::json::Pointer;
 
-/// A root is made of at most this many schemas; people's are made of some ten.
-const PARTS_MAX: usize = 1_000;
+/// A root is made of at most this many schemas; people's are made of some ten. Every operation of a document
+/// may have such a root, so this bounds what each costs.
+const PARTS_MAX: usize = 250;
 
 /// Schemas within schemas are looked at this deep to tell whether they are objects.
 const LOOKS_MAX: usize = 64;
@@ -156,7 +157,7 @@ pub(crate) fn merge_root<'d>(
         value,
         at: at.clone(),
     };
-    merge.part(&first, true, &mut Vec::new())?;
+    merge.part(&first, true, &mut HashSet::new())?;
     let Merge {
         mut root,
         refused,
@@ -206,7 +207,7 @@ impl<'d> Merge<'d> {
         &mut self,
         part: &Target<'d>,
         is_root: bool,
-        above: &mut Vec<Pointer>,
+        above: &mut HashSet<Pointer>,
     ) -> Result<(), Finding> {
         self.parts += 1;
         if above.contains(&part.at) {
@@ -219,13 +220,13 @@ impl<'d> Merge<'d> {
             self.refused = true;
             return Ok(());
         };
-        above.push(part.at.clone());
+        above.insert(part.at.clone());
         if let Some(reference) = reference(part.value) {
             let target = self.document.lookup(reference, &part.at)?;
             self.part(&target, is_root, above)?;
             let version = self.document.version_at(&part.at);
             if version < crate::catalog::document::Version::V31 {
-                above.pop();
+                above.remove(&part.at);
                 return Ok(());
             }
         }
@@ -241,7 +242,7 @@ impl<'d> Merge<'d> {
             at.push_index(index);
             self.part(&Target { value: inner, at }, false, above)?;
         }
-        above.pop();
+        above.remove(&part.at);
         Ok(())
     }
 
