@@ -1,20 +1,17 @@
 //! The last line of a YAML text, when it is spaces and does not end.
 //!
-//! Owns: which of those spaces are nothing. Must never touch what may be content.
+//! Owns: what those spaces are. Must never touch what may be content.
 
-/// The text without a last line that is spaces and not ended: the parser takes it for one more line break of a
-/// block scalar. Deeper than the line before, the spaces may be content and stay.
-pub(super) fn without_last_blank(text: &str) -> &str {
-    let kept = text.trim_end_matches(' ');
-    let spaces = text.len() - kept.len();
-    let before = kept.trim_end_matches(['\n', '\r', ' ']);
-    let start = before.rfind('\n').map_or(0, |at| at + 1);
-    let line = &before[start..];
-    let indent = line.len() - line.trim_start_matches(' ').len();
-    if kept.ends_with('\n') && spaces <= indent {
-        kept
+use std::borrow::Cow;
+
+/// The text with its last line ended, when that is spaces alone: the parser takes such spaces for one more line
+/// break of a block scalar, whatever its chomping, when nothing follows them.
+pub(super) fn with_blank_line_ended(text: &str) -> Cow<'_, str> {
+    let is_blank = text.ends_with(' ') && text.trim_end_matches(' ').ends_with('\n');
+    if is_blank {
+        Cow::Owned(format!("{text}\n"))
     } else {
-        text
+        Cow::Borrowed(text)
     }
 }
 
@@ -26,33 +23,25 @@ mod tests {
         crate::catalog::parse::yaml::parse(text).unwrap().value
     }
 
-    /// Chomping (YAML 1.2, 8.1.1.2): spaces of a last line that does not end are no line of the text.
+    /// Chomping (YAML 1.2, 8.1.1.2), as if the last line had been ended.
     #[test]
     fn a_last_line_of_spaces_adds_nothing_to_a_text() {
-        for (header, want) in [
-            ("|", "a\n"),
-            (">", "a\n"),
-            ("|-", "a"),
-            (">-", "a"),
-            ("|2", "a\n"),
-            ("|+", "a\n"),
-        ] {
-            for (before, content) in [("", ""), ("\n\n", "\n\n")] {
-                for last in ["", " ", "  "] {
-                    let text = format!("k: {header}\n{before}  a\n{last}");
-                    assert_eq!(
-                        read(&text),
-                        json!({"k": format!("{content}{want}")}),
-                        "{text:?}"
-                    );
-                    // The line breaks between are those of a kept text alone.
-                    let text = format!("k: {header}\n{before}  a\n\n{last}");
-                    let more = if header == "|+" { "\n" } else { "" };
-                    assert_eq!(
-                        read(&text),
-                        json!({"k": format!("{content}{want}{more}")}),
-                        "{text:?}"
-                    );
+        for header in ["|", ">", "|-", ">-", "|2", "|+", ">+"] {
+            for before in ["", "\n\n"] {
+                for between in ["", "\n", "   b\n"] {
+                    for last in [" ", "  ", "   ", "    "] {
+                        let text = format!("k: {header}\n{before}  a\n{between}{last}");
+                        let value = read(&text);
+                        assert_eq!(value, read(&format!("{text}\n")), "{text:?}");
+                        let text = value["k"].as_str().unwrap();
+                        let blank = text.len() - text.trim_end_matches('\n').len();
+                        match header {
+                            "|" | ">" | "|2" => assert_eq!(blank, 1, "{text:?}"),
+                            "|-" | ">-" => assert_eq!(blank, 0, "{text:?}"),
+                            _ => assert!(blank > 0, "{text:?}"),
+                        }
+                        assert!(text.starts_with(&format!("{before}a")), "{text:?}");
+                    }
                 }
             }
         }
@@ -61,5 +50,7 @@ mod tests {
             assert_eq!(read(&text), json!({"k": ["a"]}), "{text:?}");
         }
         assert_eq!(read(">\n\n\n\n  post:\n  "), json!("\n\n\npost:\n"));
+        // Deeper than the text, spaces are content.
+        assert_eq!(read(">\na\n  [\n "), json!("a\n  [\n \n"));
     }
 }
