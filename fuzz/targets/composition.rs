@@ -8,7 +8,7 @@ use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::{Corpus, fuzz_target};
 use serde_json::{Map, Value, json};
 use sezzlee::catalog::{Operation, sent_route};
-use sezzlee::invoke::compose_checked;
+use sezzlee::invoke::{Limits, compose_checked};
 use support::{random, read_checked};
 use url::Url;
 
@@ -35,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| -> Corpus {
 fn call(operation: &Operation, arguments: &Map<String, Value>) {
     let template = operation.template.as_ref().unwrap();
     let schema = &operation.definition.input_schema;
-    let Ok(request) = compose_checked(template, schema, arguments) else {
+    let Ok(request) = compose_checked(template, schema, arguments, Limits::default()) else {
         return;
     };
     let url = &request.url;

@@ -110,6 +110,62 @@ fn the_media_type_is_chosen_by_how_it_is_written() {
     }
 }
 
+/// What a patch means stands in its type: an object is never a JSON Patch, and of a patch that nothing describes
+/// the agent is told which it is.
+#[test]
+fn patches_are_told_apart() {
+    let json_patch = "application/json-patch+json";
+    let merge_patch = "application/merge-patch+json";
+    let own_patch = "application/strategic-merge-patch+json";
+    let list = json!({"type": "array", "items": {"type": "object"}});
+    let object = json!({"type": "object", "additionalProperties": true});
+    for (offered, schema, want) in [
+        (
+            &[json_patch, merge_patch, own_patch][..],
+            &object,
+            merge_patch,
+        ),
+        (
+            &[json_patch, merge_patch, own_patch],
+            &json!({}),
+            merge_patch,
+        ),
+        (&[own_patch, json_patch], &object, own_patch),
+        (&[json_patch], &object, json_patch),
+        (&[merge_patch, json_patch], &list, json_patch),
+        (
+            &[merge_patch, "application/json", json_patch],
+            &list,
+            "application/json",
+        ),
+        (
+            &["application/vnd.a+json", json_patch],
+            &list,
+            "application/vnd.a+json",
+        ),
+    ] {
+        let parameter = json!({"name": "body", "in": "body", "schema": schema});
+        let document = json!({"swagger": "2.0", "host": "h.test", "paths": {"/a": {"patch":
+            {"consumes": offered, "parameters": [parameter]}}}});
+        let read = read_one(&document);
+        let operation = &read.operations[0];
+        check_published(operation);
+        assert_eq!(media_type(operation), want, "{offered:?} {schema}");
+        let said = input(operation)["properties"]["body"].get("description");
+        let patch = want
+            .contains("patch")
+            .then(|| json!(format!("Sent as {want}.")));
+        assert_eq!(said, patch.as_ref(), "{offered:?} {schema}");
+    }
+    // With a schema for each, the type that is chosen has its own.
+    let read = body(
+        "3.0.3",
+        &json!({json_patch: {"schema": list}, merge_patch: {"schema": {"type": "object", "properties": {"a": {}}}}}),
+    );
+    assert_eq!(media_type(&read.operations[0]), merge_patch);
+    assert_eq!(input(&read.operations[0])["properties"], json!({"a": {}}));
+}
+
 #[test]
 fn forms_become_their_fields() {
     let schema = json!({

@@ -49,6 +49,7 @@ mod naive;
 mod pruning;
 mod published;
 mod readme;
+mod real_calls;
 mod reload;
 mod reload_process;
 mod round_trip;

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use crate::cli_process;
+
 const START: &str = "<!-- settings: this table is held to the flags by a test; run it with UPDATE_README=1 to write it anew -->\n";
 const END: &str = "<!-- settings end -->";
 
@@ -121,4 +123,19 @@ fn the_command_teaches() {
             );
         }
     }
+}
+
+/// The example with a file, run as it stands there.
+#[test]
+fn the_dry_run_prints_what_it_says() {
+    let text = fs::read_to_string(readme_path()).unwrap();
+    let from = text.find("sezzlee invoke import_captions").unwrap();
+    let (call, rest) = text[from..].split_once("\n```\n\n```text\n").unwrap();
+    let (want, _) = rest.split_once("\n```").unwrap();
+    let (flags, arguments) = call.split_once('\'').unwrap();
+    let mut args: Vec<&str> = flags.split_whitespace().skip(1).collect();
+    args.retain(|one| *one != "\\");
+    args.push(arguments.strip_suffix('\'').unwrap());
+    let ran = cli_process::run(env!("CARGO_MANIFEST_DIR").as_ref(), &args);
+    assert_eq!(ran.out.trim_end(), want.trim_end(), "{}", ran.err);
 }

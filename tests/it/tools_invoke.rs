@@ -1,6 +1,6 @@
 //! invoke_tool against backends that answer as a test says: digits, shapes, refusals, and what was sent.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sezzlee::contract::Budget;
@@ -433,6 +433,47 @@ async fn a_deadline_says_that_the_call_may_have_been_applied() {
     assert_eq!(read.code(), "invoke_timeout");
     // A document's GET is not always one that changes nothing.
     assert!(read.message().contains("applied"), "{}", read.message());
+}
+
+/// The case's backends, one that delays its headers and one that drips its body, never finish here: a deadline
+/// that is met only by luck would not end the call.
+#[tokio::test]
+async fn slow_backends_meet_the_deadline_once() {
+    let case = case("25-deadline-and-slow-body.json");
+    let (input, expected) = (&case["input"], &case["expected"]["each"]);
+    let deadline = Duration::from_millis(input["timeout_ms"].as_u64().unwrap());
+    let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n";
+    for backend in input["backends"].as_array().unwrap() {
+        let steps = match backend.get("body_drip") {
+            Some(_) => vec![Step::Send(head.to_vec()), Step::Drip(b' ')],
+            None => vec![Step::Hang],
+        };
+        for method in case["expected"]["no_automatic_retry_for"]
+            .as_array()
+            .unwrap()
+        {
+            let entry =
+                json!({"name": "slow", "description": "Slow.", "method": method, "route": "/slow"});
+            let steps = steps.clone();
+            let mut backend = Backend::start(move |_| steps.clone()).await;
+            let mut setup = Setup::default();
+            setup.calls.deadline = Some(deadline);
+            let reader = reader("lines.jsonl", &entry.to_string(), Some(&backend.url("")));
+            let gateway = Gateway::over(reader, setup);
+            let begun = Instant::now();
+            let answer = gateway
+                .invoke(json!({"name": "slow", "arguments": {}}))
+                .await;
+            assert!(begun.elapsed() >= deadline);
+            assert_eq!(answer.code(), expected["error"]);
+            let says = answer.message().contains("may have been applied");
+            assert_eq!(json!(says), expected["message_says_may_have_been_applied"]);
+            assert!(matches!(backend.next().await, Seen::Request(_)));
+            let closed = backend.next().await == Seen::Closed;
+            assert_eq!(json!(closed), expected["connection_closed"]);
+            assert!(backend.requests().is_empty(), "sent twice");
+        }
+    }
 }
 
 #[tokio::test]

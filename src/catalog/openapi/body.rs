@@ -300,18 +300,35 @@ fn swagger<'d>(
         None if types.is_empty() => ("application/json", Written::Json),
         None => return Err(unsupported(types.into_iter(), &body.at)),
     };
+    let schema = body.map.get("schema").map(|value| Target {
+        value,
+        at: body.at.join("schema"),
+    });
+    // One schema for every type: of patches, a list is a JSON Patch.
+    let mut patches = types
+        .iter()
+        .copied()
+        .filter(|one| media::is_json_patch(one));
+    let media_type = match patches.next() {
+        Some(patch) if media::is_patch(media_type) && is_list(document, schema.as_ref()) => patch,
+        _ => media_type,
+    };
     Ok(Some(Offer {
         media_type: media_type.to_owned(),
         written,
         file_types: file_types(types.into_iter()),
-        schema: body.map.get("schema").map(|value| Target {
-            value,
-            at: body.at.join("schema"),
-        }),
+        schema,
         encoding: None,
         required: flag(body.map, "required"),
         description: body.map.get("description").and_then(Value::as_str),
     }))
+}
+
+/// Whether a schema is one of a list and of nothing else.
+fn is_list(document: &Document, schema: Option<&Target<'_>>) -> bool {
+    schema
+        .and_then(|schema| document.resolve(schema.value, &schema.at).ok())
+        .is_some_and(|found| found.value.get("type") == Some(&json!("array")))
 }
 
 /// The media types, of those offered, that a file may have.
@@ -486,7 +503,11 @@ pub(super) fn published(
 
 /// Adds the one argument that is the body.
 fn argument(arguments: &mut Arguments<'_>, offer: &Offer<'_>, mut schema: Value) -> Member {
-    if let (Value::Object(map), Some(text)) = (&mut schema, offer.description) {
+    // What a patch means stands in its type alone.
+    let patch = media::is_patch(&offer.media_type)
+        .then(|| format!("Sent as {}.", media::essence(&offer.media_type)));
+    let said = offer.description.map(str::to_owned).or(patch);
+    if let (Value::Object(map), Some(text)) = (&mut schema, said) {
         map.entry("description").or_insert_with(|| json!(text));
     }
     let argument = argument_name(arguments);

@@ -68,14 +68,29 @@ pub(super) fn written(media_type: &str) -> Option<Written> {
     }
 }
 
+/// Whether a media type is a patch written as JSON (RFC 6902, RFC 7396, and those of other makers).
+pub(super) fn is_patch(media_type: &str) -> bool {
+    essence(media_type).ends_with("-patch+json")
+}
+
+/// Whether a media type is JSON Patch: a list of steps (RFC 6902), which an object never is.
+pub(super) fn is_json_patch(media_type: &str) -> bool {
+    essence(media_type) == "application/json-patch+json"
+}
+
 /// The type to use of those offered: by how it is written, then `application/json` itself before its
-/// relatives, then the first.
+/// relatives, then the first. JSON Patch is the last of the relatives: where a merge patch is taken as well, that
+/// is an object of the resource's own members, which its schema describes.
 pub(super) fn choose<'a>(offered: impl Iterator<Item = &'a str>) -> Option<(&'a str, Written)> {
     offered
         .filter_map(|one| Some((one, written(one)?)))
         .min_by_key(|(one, written)| {
-            let is_relative = *written == Written::Json && essence(one) != "application/json";
-            (*written, is_relative)
+            let relation = match *written {
+                Written::Json if is_json_patch(one) => 2,
+                Written::Json if essence(one) != "application/json" => 1,
+                _ => 0,
+            };
+            (*written, relation)
         })
 }
 
@@ -116,6 +131,18 @@ mod tests {
                 Some(("application/vnd.a+json", Json)),
             ),
             (&["*/*"], Some(("*/*", Json))),
+            (
+                &[
+                    "application/json-patch+json",
+                    "application/merge-patch+json",
+                    "application/strategic-merge-patch+json",
+                ],
+                Some(("application/merge-patch+json", Json)),
+            ),
+            (
+                &["application/json-patch+json; charset=utf-8"],
+                Some(("application/json-patch+json; charset=utf-8", Json)),
+            ),
             (
                 &[
                     "text/plain",

@@ -3,6 +3,7 @@
 //! Owns: encodings, the choice between the two languages, limits of size, depth and number of values.
 //! Must never know what an OpenAPI document is.
 
+mod ending;
 mod position;
 mod scalar;
 mod tabs;

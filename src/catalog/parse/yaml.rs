@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, Tag};
 use serde_json::{Map, Value};
 
+use super::ending::with_blank_line_ended;
 use super::scalar::{Scalar, plain, tagged};
 use super::{
     DOCUMENT_BYTES_MAX, DOCUMENT_LEVELS_MAX, DOCUMENT_VALUES_MAX, Position, Read, duplicate_key,
@@ -23,7 +24,8 @@ const DUPLICATES_MAX: usize = 100;
 /// Reads the first document of a YAML text.
 pub(super) fn parse(text: &str) -> Result<Read, Finding> {
     let mut builder = Builder::default();
-    let mut events = Parser::new_from_str(text);
+    let text = with_blank_line_ended(text);
+    let mut events = Parser::new_from_str(&text);
     let mut documents = 0;
     while let Some((event, span)) = next(&mut events)? {
         match event {
