@@ -22,6 +22,12 @@ fuzz_target!(|bytes: &[u8]| -> Corpus {
     if text.contains(['\t', '\r', '\u{feff}', '!', '%']) || text.contains("<<") {
         return Corpus::Keep;
     }
+    // Where the text ends within a last line of spaces, YAML leaves open whether that line is one that a block
+    // scalar keeps, and the two readers differ.
+    let is_open = text.ends_with(' ') && text.trim_end_matches(' ').ends_with('\n');
+    if is_open && text.contains('+') {
+        return Corpus::Keep;
+    }
     if let Ok(theirs) = serde_saphyr::from_str::<Value>(text) {
         assert!(have_one_shape(&ours, &theirs), "{ours}\n{theirs}");
     }
