@@ -25,8 +25,8 @@ pub struct DocumentSettings {
     pub base_url: Option<Url>,
     /// Values of server variables, by name; others take their defaults.
     pub server_variables: BTreeMap<String, String>,
-    /// Whether what `x-sezzlee` says in the document counts as the operator's.
-    pub trust: bool,
+    /// Whether what `x-sezzlee` says in the document counts as the operator's; not, where nothing is said.
+    pub trust: Option<bool>,
     /// Overlay files, applied in this order before the document is read.
     pub overlays: Vec<PathBuf>,
     /// Which operations are in, beside the rules for all documents; a rule here names one more field, the
@@ -46,7 +46,9 @@ impl DocumentSettings {
             self.base_url.clone_from(&other.base_url);
         }
         self.server_variables.extend(other.server_variables.clone());
-        self.trust |= other.trust;
+        if other.trust.is_some() {
+            self.trust = other.trust;
+        }
         self.overlays.extend(other.overlays.iter().cloned());
         self.selection.extend(other.selection.iter().cloned());
         self.operations.extend(other.operations.iter().cloned());
@@ -259,7 +261,7 @@ mod tests {
     fn settings_are_refined_from_the_source_to_the_document() {
         let mut tree = DocumentSettings {
             key: Some("tree".into()),
-            trust: true,
+            trust: Some(true),
             server_variables: [("a".into(), "1".into()), ("b".into(), "2".into())].into(),
             overlays: vec!["one".into()],
             ..DocumentSettings::default()
@@ -271,7 +273,12 @@ mod tests {
             ..DocumentSettings::default()
         });
         assert_eq!(tree.key.as_deref(), Some("own"));
-        assert!(tree.trust);
+        assert_eq!(tree.trust, Some(true));
+        tree.refine(&DocumentSettings {
+            trust: Some(false),
+            ..DocumentSettings::default()
+        });
+        assert_eq!(tree.trust, Some(false), "what is given replaces");
         assert_eq!(tree.server_variables["a"], "1");
         assert_eq!(tree.server_variables["b"], "3");
         assert_eq!(tree.overlays.len(), 2);

@@ -13,7 +13,7 @@ use super::document::shown;
 use super::finding::Finding;
 use super::{
     Body, BodyShape, DiagnosticCode, FileUse, Hidden, HiddenValue, Location, Member, Parameter,
-    Severity, is_reserved_header,
+    Severity, is_json_media_type, is_reserved_header,
 };
 use crate::json::Pointer;
 
@@ -173,11 +173,12 @@ fn plan(
 ) -> HashMap<String, Step> {
     let required = required_names(parts.schema);
     let mut steps = HashMap::new();
-    let mut visible: HashMap<&str, Origin> = HashMap::new();
+    // By whom an argument was curated, where it was.
+    let mut visible: HashMap<&str, Option<Origin>> = HashMap::new();
     for name in known {
         let curated = curations.get(name);
         let Some((origin, curation)) = curated else {
-            claim(&mut visible, name, Origin::Document, at, findings);
+            claim(&mut visible, name, None, at, findings);
             continue;
         };
         let mut fault = |code, message: String| {
@@ -195,7 +196,7 @@ fn plan(
                     ),
                 );
             }
-            claim(&mut visible, to, *origin, at, findings);
+            claim(&mut visible, to, Some(*origin), at, findings);
             let step = Step {
                 to: to.to_owned(),
                 description: curation.description.clone(),
@@ -236,9 +237,9 @@ fn plan(
 
 /// Takes a name for an argument that is seen. Two that are not curated never share one.
 fn claim<'n>(
-    visible: &mut HashMap<&'n str, Origin>,
+    visible: &mut HashMap<&'n str, Option<Origin>>,
     name: &'n str,
-    origin: Origin,
+    origin: Option<Origin>,
     at: &Pointer,
     findings: &mut Vec<(Severity, Finding)>,
 ) {
@@ -246,7 +247,11 @@ fn claim<'n>(
         visible.insert(name, origin);
         return;
     };
-    let severity = origin.severity().max(other.severity());
+    // Where a stranger's rename is one of the two, it is the stranger's mistake.
+    let severity = match (origin, other) {
+        (Some(Origin::Document), _) | (_, Some(Origin::Document)) => Severity::Dropped,
+        _ => Severity::Fatal,
+    };
     let message = format!(
         "two arguments would be called {}; rename one of them to something else",
         shown(name)
@@ -258,7 +263,7 @@ fn claim<'n>(
 /// Gives every hidden argument a name of the template that no visible one has.
 fn name_hidden(
     steps: &mut HashMap<String, Step>,
-    visible: &HashMap<&str, Origin>,
+    visible: &HashMap<&str, Option<Origin>>,
     known: &[String],
 ) {
     let mut taken: HashSet<String> = HashSet::new();
@@ -378,11 +383,16 @@ fn is_token(name: &str) -> bool {
 }
 
 fn check_constant(value: &Value, parameter: &Parameter) -> Result<(), &'static str> {
-    if parameter.content_type.is_some() {
-        // Its text is JSON, which holds anything.
-        return Ok(());
-    }
     let is_plain = |one: &Value| !matches!(one, Value::Null | Value::Array(_) | Value::Object(_));
+    if let Some(content_type) = &parameter.content_type {
+        // JSON has a text for anything; a form of a query string is an object, any other text is one plain value.
+        let is_form = parameter.location == Location::QueryString && value.is_object();
+        return if is_json_media_type(content_type) || is_form || is_plain(value) {
+            Ok(())
+        } else {
+            Err("the constant has no form where the argument travels")
+        };
+    }
     let is_deep = parameter.style == super::Style::DeepObject;
     let is_written = match value {
         Value::Null => parameter.nullable && parameter.location != Location::Path,

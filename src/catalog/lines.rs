@@ -404,6 +404,7 @@ fn template(
         parameters,
         body,
         accepts: Vec::new(),
+        carriers: Vec::new(),
         hidden: Vec::new(),
     })
 }

@@ -58,8 +58,8 @@ pub use security::{SchemeUse, Security};
 pub use selection::{SelectionDecision, SelectionRule};
 pub use sources::document_label;
 pub use template::{
-    Body, BodyShape, CollectionSeparator, Field, Fields, FileUse, Hidden, HiddenValue, Location,
-    Member, Parameter, RequestTemplate, Style,
+    Body, BodyShape, Carrier, CollectionSeparator, Field, Fields, FileUse, Hidden, HiddenValue,
+    Location, Member, Parameter, RequestTemplate, Style,
 };
 
 /// Reads a JSON or YAML text of the operator's as documents are read (YAML 1.2 core schema, the same limits);

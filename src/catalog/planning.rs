@@ -52,7 +52,7 @@ pub(super) fn parsed(
     };
     let text = parse(bytes, strict_json).map_err(refused)?;
     let own = settings.options.settings_of(&item.source, &item.label);
-    let mut trust = Trust::of_document(own.trust);
+    let mut trust = Trust::of_document(own.trust.unwrap_or(false));
     let mut value = text.value;
     let overlay_diagnostics =
         overlay::apply_all(&own.overlays, &mut value, &mut trust, &item.label, loader)?;

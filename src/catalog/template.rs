@@ -24,9 +24,21 @@ pub struct RequestTemplate {
     /// The media types the operation declares for its successes, for the Accept header; may be empty.
     #[serde(default)]
     pub accepts: Vec<String>,
+    /// Query parameters and cookies that carry credentials, by their names at the backend: no value sets one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub carriers: Vec<Carrier>,
     /// Arguments of the parameters and the body that are not the agent's to give.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<Hidden>,
+}
+
+/// Where a credential travels.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Carrier {
+    /// The query or a cookie.
+    pub location: Location,
+    /// The name there.
+    pub name: String,
 }
 
 /// An argument that is filled from elsewhere, or never. Its parameter or member stays in the template: its name
@@ -61,6 +73,21 @@ impl RequestTemplate {
             .iter()
             .map(|one| (one.argument.as_str(), one.name.as_str()))
             .chain(members.map(|one| (one.argument.as_str(), one.name.as_str())))
+    }
+
+    /// The names in a location that carry credentials.
+    pub fn carriers_in(&self, location: Location) -> impl Iterator<Item = &str> {
+        self.carriers
+            .iter()
+            .filter(move |one| one.location == location)
+            .map(|one| one.name.as_str())
+    }
+
+    /// What the backend calls the arguments that are not the agent's to give.
+    pub fn hidden_names(&self) -> impl Iterator<Item = &str> {
+        self.named()
+            .filter(|(argument, _)| self.is_hidden(argument))
+            .map(|(_, name)| name)
     }
 
     /// Whether an argument of the template is not the agent's to give.

@@ -59,7 +59,7 @@ pub(super) fn for_all(options: &ReadOptions, matched: &Matched) -> Vec<Diagnosti
 /// Settings of a JSON Lines catalogue that it has no use for: its entries are taken as they are.
 pub(super) fn for_lines(options: &ReadOptions, label: &str) -> Option<Finding> {
     let has_any = options.settings_of_label(label).any(|one| {
-        one.trust
+        one.trust.is_some()
             || !one.overlays.is_empty()
             || !one.selection.is_empty()
             || !one.operations.is_empty()

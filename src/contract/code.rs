@@ -121,6 +121,8 @@ impl From<ArgumentFault> for Code {
             ArgumentFault::CookieCarrierCollision => Self::CookieCarrierCollision,
             ArgumentFault::InvalidFileArgument => Self::InvalidFileArgument,
             ArgumentFault::FileTooLarge => Self::FileTooLarge,
+            ArgumentFault::DeferredValueMissing => Self::DeferredValueMissing,
+            ArgumentFault::DeferredValueInvalid => Self::DeferredValueInvalid,
             ArgumentFault::NotInvocable => Self::NotInvocable,
         }
     }

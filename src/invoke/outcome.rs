@@ -164,6 +164,10 @@ pub enum ArgumentFault {
     InvalidFileArgument,
     /// The files of the call are over the limit.
     FileTooLarge,
+    /// The source of a hidden argument gave nothing.
+    DeferredValueMissing,
+    /// The source of a hidden argument gave what does not fit.
+    DeferredValueInvalid,
     /// The operation has no server, or its call cannot be composed at all.
     NotInvocable,
 }

@@ -349,9 +349,17 @@ fn values_of_the_caller_are_sent_or_the_call_is_refused_without_a_word_of_them()
         headers: [("x-request-trace".to_owned(), "a\r\nb".to_owned())].into(),
         ..known
     };
-    for identity in [Identity::default(), no_header, null, list, broken] {
+    let missing = ArgumentFault::DeferredValueMissing;
+    let invalid = ArgumentFault::DeferredValueInvalid;
+    for (identity, fault) in [
+        (Identity::default(), missing),
+        (no_header, missing),
+        (null, missing),
+        (list, invalid),
+        (broken, invalid),
+    ] {
         let error = call(&identity).unwrap_err();
-        assert_eq!(error.fault, ArgumentFault::NotInvocable, "{error:?}");
+        assert_eq!(error.fault, fault, "{error:?}");
         assert_eq!(error.fields, []);
         for secret in ["tenant", "org", "X-Trace", "hidden", "Request"] {
             assert!(!error.message.contains(secret), "{}", error.message);
@@ -539,7 +547,7 @@ fn only_trusted_documents_read_the_caller_or_decide_who_calls() {
     let options = ReadOptions {
         documents: vec![DocumentSettings {
             source: "d.json".into(),
-            trust: true,
+            trust: Some(true),
             ..DocumentSettings::default()
         }],
         ..ReadOptions::default()
@@ -781,7 +789,7 @@ fn entries_of_json_lines_have_a_base_url_and_no_other_settings() {
         documents: vec![DocumentSettings {
             source: "d.jsonl".into(),
             base_url: Some("http://localhost:1/v".parse().unwrap()),
-            trust: true,
+            trust: Some(true),
             ..DocumentSettings::default()
         }],
         ..ReadOptions::default()

@@ -148,7 +148,7 @@ fn every_code_has_a_cause() {
     let overlay = overlay.to_string();
     let settings = |source: &str, overlays: &[&str]| DocumentSettings {
         source: source.into(),
-        trust: source == "trusted.json",
+        trust: Some(source == "trusted.json"),
         overlays: overlays.iter().map(Into::into).collect(),
         ..DocumentSettings::default()
     };

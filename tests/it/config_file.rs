@@ -212,7 +212,7 @@ sources:
         &[
             "c.yaml:2:14: `http://x` is not a host",
             "c.yaml:5:3: \"No-Key\" is no key",
-            "c.yaml:6:3: \"ftp://x\" cannot be used",
+            "c.yaml:6:3: the URL cannot be used",
             "c.yaml:8:5: an operation is named by",
             "c.yaml:9:",
             "c.yaml:10:",
@@ -438,4 +438,20 @@ fn the_file_is_read_again_at_every_reload() {
     );
     assert_eq!(running.reloaded()["generation"], 4);
     check_serves(&running, 4, 1);
+}
+
+/// A password in a URL is refused without being repeated.
+#[test]
+fn passwords_in_urls_are_not_repeated() {
+    let root = tempfile::tempdir().unwrap();
+    let text = "sources:\n- source: https://user:hunter2@h.test/o.json\n- source: b\n  baseUrl: https://user:hunter3@h.test/\n";
+    std::fs::write(root.path().join("c.yaml"), text).unwrap();
+    let ran = run(root.path(), &["config", "check", "c.yaml"]);
+    assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
+    let said = format!("{}{}", ran.out, ran.err);
+    assert!(
+        said.contains("c.yaml:2:3: ") && said.contains("c.yaml:4:3: "),
+        "{said}"
+    );
+    assert!(!said.contains("hunter"), "{said}");
 }

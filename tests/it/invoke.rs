@@ -49,6 +49,7 @@ fn template(backend: &Backend, method: &str) -> RequestTemplate {
             withheld: Vec::new(),
         }),
         accepts: vec![],
+        carriers: Vec::new(),
         hidden: Vec::new(),
     }
 }

@@ -40,6 +40,7 @@ fn template(backend: &Backend) -> RequestTemplate {
             withheld: Vec::new(),
         }),
         accepts: vec![],
+        carriers: Vec::new(),
         hidden: Vec::new(),
     }
 }

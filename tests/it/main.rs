@@ -21,6 +21,7 @@ mod catalog_schemas;
 mod catalog_size;
 mod catalog_sources;
 mod catalog_strangers;
+mod catalog_unsettable;
 mod cli;
 mod cli_check;
 mod cli_output;

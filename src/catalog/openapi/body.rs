@@ -119,6 +119,12 @@ fn json_shape(
 /// further members anyway.
 fn withhold(arguments: &mut Arguments<'_>, shape: &BodyShape) -> Vec<String> {
     let names = std::mem::take(&mut arguments.withheld);
+    if let BodyShape::Form(fields) | BodyShape::Multipart(fields) = shape
+        && fields.within.is_some()
+    {
+        // The schema of the one argument is the body's own.
+        return names;
+    }
     if !shape.is_open() {
         return Vec::new();
     }
@@ -363,17 +369,7 @@ fn members(
     root: Root<'_>,
     offer: &Offer<'_>,
 ) -> Result<BodyShape, Finding> {
-    if let (false, Some(schema)) = (root.lost.is_empty(), &offer.schema) {
-        arguments.warn(
-            DiagnosticCode::BodyKeywordLeftOut,
-            &schema.at,
-            format!(
-                "{} of the body cannot be said of flat arguments and is left out",
-                root.lost.join(", ")
-            ),
-        );
-    }
-    undeclared(arguments, &root, offer);
+    left_out(arguments, &root, offer);
     arguments.withheld.clone_from(&root.hidden);
     let mut members = Vec::with_capacity(root.members.len());
     let required: std::collections::HashSet<&str> =
@@ -413,8 +409,19 @@ fn members(
     Ok(BodyShape::Members { members, open })
 }
 
-/// Tells of required members that no schema declares: nothing says what they would be.
-fn undeclared(arguments: &mut Arguments<'_>, root: &Root<'_>, offer: &Offer<'_>) {
+/// Tells what of a body flat arguments cannot say: keywords of its root, and required members that no schema
+/// declares, of which nothing says what they would be.
+pub(super) fn left_out(arguments: &mut Arguments<'_>, root: &Root<'_>, offer: &Offer<'_>) {
+    if let (false, Some(schema)) = (root.lost.is_empty(), &offer.schema) {
+        arguments.warn(
+            DiagnosticCode::BodyKeywordLeftOut,
+            &schema.at,
+            format!(
+                "{} of the body cannot be said of flat arguments and is left out",
+                root.lost.join(", ")
+            ),
+        );
+    }
     let declared: std::collections::HashSet<&str> =
         root.members.iter().map(|(name, _)| name.as_str()).collect();
     let mut missing = root

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::body::{Offer, argument_name, published};
+use super::body::{self, Offer, argument_name, published};
 use super::files::{self, Looks};
 use super::media::{self, Written};
 use super::parameters::{self, Declared, Place};
@@ -94,16 +94,7 @@ fn from_root(
     schema: &Target<'_>,
     written: Written,
 ) -> Result<Fields, Finding> {
-    if !root.lost.is_empty() {
-        arguments.warn(
-            DiagnosticCode::BodyKeywordLeftOut,
-            &schema.at,
-            format!(
-                "{} of the body cannot be said of flat arguments and is left out",
-                root.lost.join(", ")
-            ),
-        );
-    }
+    body::left_out(arguments, &root, offer);
     arguments.withheld.clone_from(&root.hidden);
     let mut looks = Looks::new();
     let required: std::collections::HashSet<&str> =
@@ -259,9 +250,10 @@ fn settle(arguments: &mut Arguments<'_>, drafts: Vec<Draft>, whole: Whole<'_>) -
     }
     schema.insert("properties".into(), Value::Object(properties));
     schema.insert("additionalProperties".into(), whole.additional);
-    let further = whole.further;
+    let (further, open) = (whole.further, whole.open);
     Fields {
         further,
+        open,
         ..within(arguments, fields, Value::Object(schema), whole.required)
     }
 }

@@ -225,6 +225,7 @@ fn operation(
             parameters: input.parameters,
             body: input.body,
             accepts: output.accepts,
+            carriers: plan.carriers.settable(),
             hidden,
         }),
     })

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::never::header_key;
 use crate::catalog::document::{Document, Version};
 use crate::catalog::finding::Finding;
-use crate::catalog::{DiagnosticCode, Location, SchemeUse, Security};
+use crate::catalog::{Carrier, DiagnosticCode, Location, SchemeUse, Security};
 use crate::json::{Pointer, kind};
 
 /// The effective requirement: the operation's own, else the document's.
@@ -95,6 +95,25 @@ impl Carriers {
             found.insert(spelled(location, name));
         }
         Self(found)
+    }
+
+    /// Those that keys out of values could set: of the query and of cookies, in the order of their names.
+    pub(super) fn settable(&self) -> Vec<Carrier> {
+        let settable = |location: &Location| matches!(location, Location::Query | Location::Cookie);
+        let mut all: Vec<Carrier> = self
+            .0
+            .iter()
+            .filter(|(location, _)| settable(location))
+            .map(|(location, name)| Carrier {
+                location: *location,
+                name: name.clone(),
+            })
+            .collect();
+        all.sort_by(|a, b| {
+            let key = |one: &Carrier| (one.location == Location::Cookie, one.name.clone());
+            key(a).cmp(&key(b))
+        });
+        all
     }
 
     /// Whether a parameter carries a credential.

@@ -77,20 +77,22 @@ fn filled(
         out.push_str(before);
         let variable = variables.and_then(|all| all.get(name)?.as_object());
         let given = own.get(name).or_else(|| options.server_variables.get(name));
-        match given.filter(|given| is_possible(variable, given)) {
+        match given {
             Some(value) => out.push_str(value),
             None => out.push_str(&text(variable?, "default")?),
         }
         if let Some(given) = given.filter(|given| !is_possible(variable, given)) {
+            // The default would be another server than the one that was meant.
             *doubt = Some(Finding::new(
                 DiagnosticCode::Malformed,
                 &at.join("servers"),
                 format!(
-                    "the server variable {} cannot be {} here; its default is taken",
+                    "the server variable {} cannot be {} here, so that no server is known; correct the setting",
                     shown(name),
                     shown(given)
                 ),
             ));
+            return None;
         }
         rest = after;
     }
@@ -233,7 +235,7 @@ mod tests {
                 json!({"openapi": "3.0.0", "servers": [{"url": "https://{region}.test",
                     "variables": {"region": {"default": "us", "enum": ["us", "ap"]}}}]}),
                 None,
-                Some("https://us.test"),
+                None,
             ),
             (
                 json!({"swagger": "2.0", "host": "h.test", "basePath": "/v1"}),

@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::json::Pointer;
+use crate::text::edit_distance;
 
 /// A key that is not known.
 pub(super) struct Unknown {
@@ -132,18 +133,7 @@ fn distance(left: &str, right: &str) -> usize {
             .take(CHARS_MAX)
             .collect()
     };
-    let (left, right) = (fold(left), fold(right));
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (above, wanted) in left.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = above + 1;
-        for (at, is) in right.iter().enumerate() {
-            let replaced = diagonal + usize::from(wanted != is);
-            diagonal = row[at + 1];
-            row[at + 1] = replaced.min(row[at] + 1).min(diagonal + 1);
-        }
-    }
-    row[right.len()]
+    edit_distance(&fold(left), &fold(right))
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ pub struct SourceSettings {
     /// Whether what `x-sezzlee` in the documents says of callers counts: sources of arguments in claims and
     /// headers, scopes, audience, requiresApproval.
     #[serde(default)]
-    pub trust: bool,
+    pub trust: Option<bool>,
     /// OpenAPI Overlay 1.0 files, applied in this order before a document is read. What they bring counts as
     /// said here.
     #[serde(default)]
@@ -124,7 +124,7 @@ pub struct DocumentEntry {
     pub server_variables: BTreeMap<String, String>,
     /// Whether what `x-sezzlee` in the document says of callers counts.
     #[serde(default)]
-    pub trust: bool,
+    pub trust: Option<bool>,
     /// OpenAPI Overlay 1.0 files, applied after those of the source.
     #[serde(default)]
     pub overlays: Vec<PathBuf>,

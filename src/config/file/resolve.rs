@@ -206,6 +206,10 @@ impl Resolving<'_> {
         if given.trim().is_empty() {
             self.fault("source", "a source is a path, a pattern or a URL");
         }
+        let has_user = |url: &Url| !url.username().is_empty() || url.password().is_some();
+        if given.contains("://") && Url::parse(given).is_ok_and(|url| has_user(&url)) {
+            self.fault("source", "the URL must not hold a user name or password");
+        }
         if given.contains("://") || Path::new(given).is_absolute() {
             return given.to_owned();
         }
@@ -269,7 +273,8 @@ impl Resolving<'_> {
         let base = own.base_url.and_then(|text| match base_url(text) {
             Ok(url) => Some(url),
             Err(error) => {
-                self.fault("baseUrl", format!("{text:?} cannot be used: {error}"));
+                // The value may hold a password; the place tells which it is.
+                self.fault("baseUrl", format!("the URL cannot be used: {error}"));
                 None
             }
         });
@@ -355,7 +360,7 @@ struct Common<'a> {
     key: Option<&'a String>,
     base_url: Option<&'a String>,
     server_variables: &'a BTreeMap<String, String>,
-    trust: bool,
+    trust: Option<bool>,
     overlays: &'a [PathBuf],
     selection: &'a [crate::catalog::SelectionRule],
     operations: &'a [OperationSettings],

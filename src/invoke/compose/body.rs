@@ -1,5 +1,7 @@
 //! Bodies of every kind: JSON, forms, multipart, text, files. Digits and nested values untouched.
 
+use std::collections::HashSet;
+
 use crate::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use bytes::Bytes;
 use serde_json::{Map, Value};
@@ -104,21 +106,23 @@ fn undeclared<'a>(
     template: &'a RequestTemplate,
     arguments: &'a Map<String, Value>,
 ) -> impl Iterator<Item = (&'a String, &'a Value)> {
-    let known = names::names(template);
+    let known: HashSet<&str> = names::names(template).into_iter().collect();
     arguments
         .iter()
-        .filter(move |(name, _)| !known.contains(&name.as_str()))
+        .filter(move |(name, _)| !known.contains(name.as_str()))
 }
 
 /// The entries of a form or multipart body; none when no body is sent.
 fn gathered<'a>(
     template: &'a RequestTemplate,
-    body: &Body,
+    body: &'a Body,
     fields: &'a Fields,
     arguments: &'a Map<String, Value>,
     inline: Inline,
 ) -> Result<Option<Entries<'a>>, ArgumentError> {
-    let mut entries = Entries::new(&fields.fields, inline);
+    let withheld = body.withheld.iter().map(String::as_str);
+    let reserved = withheld.chain(template.hidden_names());
+    let mut entries = Entries::new(&fields.fields, reserved, inline);
     let Some(whole) = &fields.within else {
         for field in &fields.fields {
             let argument = &field.member.argument;
@@ -151,9 +155,23 @@ fn gathered<'a>(
             Some(value) => entries.add(field, &argument, value)?,
         }
     }
+    let declared: HashSet<&str> = fields
+        .fields
+        .iter()
+        .map(|field| field.member.argument.as_str())
+        .collect();
     for (name, value) in object {
-        let is_declared = |field: &crate::catalog::Field| field.member.argument == *name;
-        if !value.is_null() && !fields.fields.iter().any(is_declared) {
+        if declared.contains(name.as_str()) {
+            continue;
+        }
+        if !fields.open {
+            return Err(about(
+                ArgumentFault::UnknownArgument,
+                &format!("{}.{name}", whole.argument),
+                "is no field of this body; leave it out",
+            ));
+        }
+        if !value.is_null() {
             entries.add_undeclared(name, fields.further, value)?;
         }
     }

@@ -1,10 +1,12 @@
 //! The Cookie header: style form, or the plain style of OpenAPI 3.2. No value adds a cookie or sets another's.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::encode::encoded;
 use super::fault::{about, uncomposable};
-use super::keys::Keys;
+use super::keys::{self, Keys};
 use super::value::{self, Parts};
 use crate::catalog::{Location, Parameter, RequestTemplate, Style, is_identity_cookie};
 use crate::http::header::{COOKIE, HeaderMap, HeaderValue};
@@ -15,6 +17,8 @@ use crate::invoke::{ArgumentError, ArgumentFault};
 pub(super) struct Cookies {
     pairs: Vec<String>,
     keys: Keys,
+    /// The cookies that carry credentials.
+    carriers: HashSet<String>,
 }
 
 impl Cookies {
@@ -26,6 +30,10 @@ impl Cookies {
         Self {
             pairs: Vec::new(),
             keys: Keys::new(declared.map(|parameter| parameter.name.as_str())),
+            carriers: template
+                .carriers_in(Location::Cookie)
+                .map(keys::path)
+                .collect(),
         }
     }
 
@@ -86,7 +94,8 @@ impl Cookies {
         texts: &[&str],
     ) -> Result<(), ArgumentError> {
         // Reading documents leaves these out already; keys of an object come from the agent.
-        if is_identity_cookie(key) {
+        let path = keys::path(key);
+        if is_identity_cookie(key) || self.carriers.contains(keys::stem(&path)) {
             return Err(about(
                 ArgumentFault::CookieCarrierCollision,
                 &parameter.argument,

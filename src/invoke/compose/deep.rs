@@ -22,6 +22,8 @@ pub(super) const EMPTY: &str =
 pub(super) enum Met<'a> {
     /// A bracketed name made of an object's key, whatever stands below it.
     Key(&'a str),
+    /// The bracketed name of the items of a list, which may stand several times.
+    Item(&'a str),
     /// A name with its value.
     Pair(&'a str, Cow<'a, str>),
 }
@@ -71,6 +73,9 @@ fn step(
                 } else {
                     format!("{prefix}[{index}]")
                 };
+                if index == 0 || !is_flat {
+                    visit(Met::Item(&name))?;
+                }
                 step(&name, item, levels_left, visit)?;
             }
             Ok(())

@@ -43,10 +43,16 @@ pub(super) struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    pub(super) fn new(fields: &'a [Field], inline: Inline) -> Self {
+    /// Entries of these fields; keys that come out of values set none of them, and none of what is reserved.
+    pub(super) fn new(
+        fields: &'a [Field],
+        reserved: impl Iterator<Item = &'a str>,
+        inline: Inline,
+    ) -> Self {
+        let declared = fields.iter().map(|field| field.member.name.as_str());
         Self {
             list: Vec::new(),
-            keys: Keys::new(fields.iter().map(|field| field.member.name.as_str())),
+            keys: Keys::new(declared.chain(reserved)),
             inline,
         }
     }
@@ -184,6 +190,7 @@ impl<'a> Entries<'a> {
             return deep::walk(key, value, &mut |met| {
                 match met {
                     Met::Key(name) => keys.claim_deep(key, name)?,
+                    Met::Item(name) => keys.check_deep(key, name)?,
                     Met::Pair(name, text) => list.push(Entry {
                         key: name.to_owned(),
                         content: Content::Text(text.into_owned().into()),

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::fault::uncomposable;
 use crate::catalog::{HiddenValue, RequestTemplate};
 use crate::invoke::{ArgumentError, ArgumentFault};
 
@@ -50,41 +49,37 @@ pub(super) fn fill<'a>(
 }
 
 fn unknown_caller() -> ArgumentError {
-    uncomposable(
-        "it sends a value of the caller's identity, and this caller's has none; call it with an identity that \
-         has one, or ask its operator",
-    )
+    ArgumentError {
+        fault: ArgumentFault::DeferredValueMissing,
+        message: "this tool sends a value of the caller's identity, and this caller's has none; call it with an \
+                  identity that has one, or ask its operator"
+            .to_owned(),
+        fields: Vec::new(),
+    }
 }
 
 /// An error about a hidden argument in words that do not name it.
 pub(super) fn masked(template: &RequestTemplate, error: ArgumentError) -> ArgumentError {
     // A name that is not known is the caller's own word, whatever it is.
     let is_own = error.fault == ArgumentFault::UnknownArgument;
-    let names_hidden = template
-        .hidden
-        .iter()
-        .any(|hidden| error.message.contains(&format!("`{}`", hidden.argument)));
+    let is_about = |name: &str| {
+        error.fields.iter().any(|(field, _)| {
+            field
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    };
+    let names_hidden = template.hidden.iter().any(|hidden| {
+        is_about(&hidden.argument) || error.message.contains(&format!("`{}`", hidden.argument))
+    });
     if names_hidden && !is_own {
-        uncomposable("a value that its operator sets cannot be written into the request")
+        ArgumentError {
+            fault: ArgumentFault::DeferredValueInvalid,
+            message: "a value that this tool's operator sets cannot be written into the request; tell its operator"
+                .to_owned(),
+            fields: Vec::new(),
+        }
     } else {
         error
     }
-}
-
-/// Whether a further member of an open body would set, to a lenient reader, what a hidden argument sets: the
-/// same name in another case, or a part of it in brackets or behind a dot.
-pub(super) fn is_reserved(template: &RequestTemplate, member: &str) -> bool {
-    if template.hidden.is_empty() {
-        return false;
-    }
-    let end = member.find(['[', '.']).unwrap_or(member.len());
-    let (whole, stem) = (member.to_lowercase(), member[..end].to_lowercase());
-    let is_it = |name: &str| {
-        let name = name.to_lowercase();
-        name == whole || name == stem
-    };
-    template.is_hidden(member)
-        || template
-            .named()
-            .any(|(argument, name)| template.is_hidden(argument) && is_it(name))
 }

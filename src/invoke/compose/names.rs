@@ -1,10 +1,13 @@
 //! Arguments the tool does not have, and the names that come closest. Looks at no value.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
-use super::hidden;
+use super::keys;
 use crate::catalog::RequestTemplate;
 use crate::invoke::{ArgumentError, ArgumentFault};
+use crate::text::edit_distance;
 
 /// How many allowed names an error lists (invoke.md, "Compose").
 const NAMES_LISTED_MAX: usize = 20;
@@ -25,10 +28,13 @@ pub(super) fn check_known(
         .into_iter()
         .filter(|name| !template.is_hidden(name))
         .collect();
+    let declared: HashSet<&str> = known.iter().copied().collect();
+    let open = OpenMembers::of(template);
     let unknown: Vec<&str> = arguments
         .keys()
         .map(String::as_str)
-        .filter(|name| !known.contains(name) && !is_open_member(template, name))
+        .filter(|name| !declared.contains(name))
+        .filter(|name| !open.as_ref().is_some_and(|open| open.may_have(name)))
         .take(UNKNOWN_LISTED_MAX)
         .collect();
     if unknown.is_empty() {
@@ -42,25 +48,39 @@ pub(super) fn names(template: &RequestTemplate) -> Vec<&str> {
     template.named().map(|(argument, _)| argument).collect()
 }
 
-/// Whether an argument that the tool does not declare may travel as a further member of an open body.
-///
-/// What the backend calls a declared argument is not free: it would be a second way to set it. Nor is what
-/// the backend alone sets.
-fn is_open_member(template: &RequestTemplate, name: &str) -> bool {
-    let Some(body) = &template.body else {
-        return false;
-    };
-    if hidden::is_reserved(template, name) {
-        return false;
+/// Which arguments that the tool does not declare may travel as further members of an open body.
+struct OpenMembers<'t> {
+    /// What arguments are called inside the template: hidden ones are not the caller's to name.
+    arguments: HashSet<&'t str>,
+    /// What the backend calls declared arguments: a second way to set one is not free.
+    declared: HashSet<&'t str>,
+    /// The paths of names that are not the agent's to set, in any spelling: hidden ones, and those that the backend
+    /// alone sets.
+    reserved: HashSet<String>,
+}
+
+impl<'t> OpenMembers<'t> {
+    /// Those of a template whose body is open.
+    fn of(template: &'t RequestTemplate) -> Option<Self> {
+        let body = template.body.as_ref().filter(|body| body.shape.is_open())?;
+        let withheld = body.withheld.iter().map(String::as_str);
+        Some(Self {
+            arguments: template.named().map(|(argument, _)| argument).collect(),
+            declared: template.named().map(|(_, name)| name).collect(),
+            reserved: withheld
+                .chain(template.hidden_names())
+                .map(keys::path)
+                .collect(),
+        })
     }
-    let shape = &body.shape;
-    shape.is_open()
-        && !body.withheld.iter().any(|withheld| withheld == name)
-        && shape.arguments().iter().all(|member| member.name != name)
-        && template
-            .parameters
-            .iter()
-            .all(|parameter| parameter.name != name)
+
+    fn may_have(&self, name: &str) -> bool {
+        let path = keys::path(name);
+        !self.arguments.contains(name)
+            && !self.declared.contains(name)
+            && !self.reserved.contains(keys::stem(&path))
+            && !self.reserved.contains(&path)
+    }
 }
 
 fn unknown_argument(unknown: &[&str], mut known: Vec<&str>) -> ArgumentError {
@@ -121,18 +141,7 @@ fn distance(left: &str, right: &str) -> usize {
             .flat_map(char::to_lowercase)
             .collect()
     };
-    let (left, right) = (fold(left), fold(right));
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (above, &wanted) in left.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = above + 1;
-        for (at, &found) in right.iter().enumerate() {
-            let substituted = diagonal + usize::from(wanted != found);
-            diagonal = row[at + 1];
-            row[at + 1] = substituted.min(row[at] + 1).min(diagonal + 1);
-        }
-    }
-    row[right.len()]
+    edit_distance(&fold(left), &fold(right))
 }
 
 #[cfg(test)]

@@ -27,8 +27,10 @@ pub(super) const RESERVED_KEPT_IN_LIST: &[u8] = b":/?[]@!$()*=";
 #[derive(Debug)]
 pub(super) struct Query {
     pairs: Vec<String>,
-    /// Names that belong to a parameter or to the route.
+    /// Names that belong to a parameter, to the route or to a credential.
     keys: Keys,
+    /// Those of credentials.
+    carriers: Vec<String>,
 }
 
 impl Query {
@@ -43,7 +45,15 @@ impl Query {
         let fixed = fixed.iter().map(|(key, _)| key.as_ref());
         Self {
             pairs: Vec::new(),
-            keys: Keys::new(declared.chain(fixed)),
+            keys: Keys::new(
+                declared
+                    .chain(fixed)
+                    .chain(template.carriers_in(Location::Query)),
+            ),
+            carriers: template
+                .carriers_in(Location::Query)
+                .map(str::to_owned)
+                .collect(),
         }
     }
 
@@ -107,6 +117,7 @@ impl Query {
         deep::walk(&parameter.name, value, &mut |met| {
             match met {
                 Met::Key(name) => keys.claim_deep(&parameter.name, name)?,
+                Met::Item(name) => keys.check_deep(&parameter.name, name)?,
                 Met::Pair(name, text) => pairs.push(pair(parameter, name, &text)),
             }
             Ok(())
@@ -129,7 +140,8 @@ impl Query {
                 return Err(fault(parameter, "must be an object"));
             };
             // Files have no place in a query.
-            let mut entries = Entries::new(&[], Inline::new(0));
+            let carriers = self.carriers.iter().map(String::as_str);
+            let mut entries = Entries::new(&[], carriers, Inline::new(0));
             for (key, member) in members {
                 if !member.is_null() {
                     entries.add_undeclared(key, FileUse::Never, member)?;

@@ -242,6 +242,7 @@ mod tests {
                 withheld: Vec::new(),
             }),
             accepts: vec![],
+            carriers: Vec::new(),
             hidden: Vec::new(),
         }
     }

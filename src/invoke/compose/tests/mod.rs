@@ -54,6 +54,7 @@ fn template(route: &str, parameters: Vec<Parameter>) -> RequestTemplate {
         parameters,
         body: None,
         accepts: vec![],
+        carriers: Vec::new(),
         hidden: Vec::new(),
     }
 }
