@@ -252,8 +252,8 @@ fn settle(arguments: &mut Arguments<'_>, drafts: Vec<Draft>, whole: Whole<'_>) -
     schema.insert("additionalProperties".into(), whole.additional);
     let (further, open) = (whole.further, whole.open);
     Fields {
-        further,
         open,
+        further,
         ..within(arguments, fields, Value::Object(schema), whole.required)
     }
 }
