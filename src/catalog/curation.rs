@@ -15,6 +15,7 @@ use super::{
     Body, BodyShape, DiagnosticCode, FileUse, Hidden, HiddenValue, Location, Member, Parameter,
     Severity, is_json_media_type, is_reserved_header,
 };
+use crate::http::is_token;
 use crate::json::Pointer;
 
 /// An argument's new name has at most this many characters, as a tool's name has.
@@ -372,14 +373,6 @@ fn is_file(value: &Value) -> bool {
         Value::Array(files) => !files.is_empty() && files.iter().all(is_file),
         file => file["text"].is_string() != file["base64"].is_string(),
     }
-}
-
-/// A token of RFC 9110.
-fn is_token(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
 fn check_constant(value: &Value, parameter: &Parameter) -> Result<(), &'static str> {

@@ -10,6 +10,7 @@ mod fence;
 mod fetch;
 mod request;
 mod response;
+mod token;
 
 pub use address::{Reach, reach};
 pub use client::{Client, ClientError, Settings};
@@ -19,3 +20,4 @@ pub use request::Request;
 pub use reqwest::header;
 pub use reqwest::{Method, StatusCode};
 pub use response::{Response, SendError};
+pub use token::is_token;

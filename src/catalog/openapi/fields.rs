@@ -14,6 +14,7 @@ use crate::catalog::document::{Target, Version, flag, shown};
 use crate::catalog::finding::Finding;
 use crate::catalog::schema::{Open, Root, is_empty_object, is_object, merge_root};
 use crate::catalog::{DiagnosticCode, Field, Fields, FileUse, Location, Member, Style};
+use crate::http::is_token;
 
 /// A part is of at most this many media types; people's list a handful.
 const TYPES_MAX: usize = 50;
@@ -412,7 +413,7 @@ fn fixed_headers(
         }
         let at = at.join(name);
         match fixed_value(arguments, header, &at) {
-            Some(value) if wire::is_header_name(name) && is_header_value(&value) => {
+            Some(value) if is_token(name) && is_header_value(&value) => {
                 fixed.push((name.clone(), value));
             }
             _ => arguments.warn(

@@ -3,7 +3,7 @@
 //! Owns: telling JSON, forms, multipart, text and bytes apart, for documents and for composing alike. Must
 //! never look at a schema.
 
-use super::wire::is_header_name;
+use crate::http::is_token;
 
 /// How a body of some media type is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,7 +46,7 @@ pub(super) fn is_sendable(media_type: &str) -> bool {
     media_type.trim().bytes().all(is_plain)
         && essence(media_type)
             .split_once('/')
-            .is_some_and(|(main, sub)| is_header_name(main) && is_header_name(sub))
+            .is_some_and(|(main, sub)| is_token(main) && is_token(sub))
 }
 
 /// How a body of a media type is written; none when it cannot be.

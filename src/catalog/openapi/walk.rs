@@ -15,6 +15,7 @@ use crate::catalog::finding::Finding;
 use crate::catalog::naming::{self, Candidate, Wanted};
 use crate::catalog::selection::{Ambiguous, Facts, Rules};
 use crate::catalog::{Counts, DiagnosticCode, Severity};
+use crate::http::is_token;
 use crate::json::{Pointer, kind};
 
 /// The methods of a path item, in the order operations are handed on, with the first version that has them.
@@ -207,9 +208,7 @@ fn path_item<'d>(
 pub(crate) fn is_method(method: &str) -> bool {
     (1..=METHOD_CHARS_MAX).contains(&method.len())
         && !method.eq_ignore_ascii_case("CONNECT")
-        && method
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+        && is_token(method)
 }
 
 /// A selected operation before it has a name.

@@ -10,6 +10,7 @@ use crate::catalog::document::{Document, Version, shown};
 use crate::catalog::finding::Finding;
 use crate::catalog::route::query_pairs;
 use crate::catalog::{CollectionSeparator, DiagnosticCode, Location, Style};
+use crate::http::is_token;
 
 /// How a parameter is written.
 pub(super) struct Wire {
@@ -28,11 +29,11 @@ pub(super) fn wire(
         let message = format!("the parameter {} {what}", shown(parameter.name));
         Finding::new(DiagnosticCode::UnsupportedParameter, &parameter.at, message)
     };
-    if location == Location::Header && !is_header_name(parameter.name) {
+    if location == Location::Header && !is_token(parameter.name) {
         return Err(unsupported("is no header name".to_owned()));
     }
     // The name of a cookie is a token as well.
-    if location == Location::Cookie && !is_header_name(parameter.name) {
+    if location == Location::Cookie && !is_token(parameter.name) {
         return Err(unsupported("is no cookie name".to_owned()));
     }
     if document.version == Version::V20 {
@@ -202,12 +203,4 @@ pub(super) fn swagger_wire(map: &Map<String, Value>, location: Location) -> Wire
         explode,
         content_type: None,
     }
-}
-
-/// A token of RFC 9110.
-pub(super) fn is_header_name(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }

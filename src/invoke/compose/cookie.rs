@@ -10,6 +10,7 @@ use super::keys::{self, Keys};
 use super::value::{self, Parts};
 use crate::catalog::{Location, Parameter, RequestTemplate, Style, is_identity_cookie};
 use crate::http::header::{COOKIE, HeaderMap, HeaderValue};
+use crate::http::is_token;
 use crate::invoke::{ArgumentError, ArgumentFault};
 
 /// The cookies of a call, in the order of the template.
@@ -157,12 +158,4 @@ impl Cookies {
 /// What a cookie's value is made of (RFC 6265).
 fn is_cookie_octet(byte: u8) -> bool {
     matches!(byte, 0x21 | 0x23..=0x2b | 0x2d..=0x3a | 0x3c..=0x5b | 0x5d..=0x7e)
-}
-
-/// A token of RFC 9110, which a cookie's name is.
-fn is_token(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }

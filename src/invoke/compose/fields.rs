@@ -21,6 +21,14 @@ pub(super) struct Entry<'a> {
     pub(super) field: Option<&'a Field>,
 }
 
+impl Entry<'_> {
+    /// The error of a joined list whose items hold what separates them.
+    pub(super) fn holds_separator(&self) -> ArgumentError {
+        let argument = self.field.map_or(&self.key, |field| &field.member.argument);
+        fault(argument, "holds the separator of its list inside an item")
+    }
+}
+
 /// The content of an entry.
 #[derive(Debug)]
 pub(super) enum Content<'a> {

@@ -1,10 +1,9 @@
 //! `application/x-www-form-urlencoded`: entries as pairs. A space is `%20`, which every reader takes.
 
 use super::encode::{encoded, push_encoded};
-use super::fault::about;
 use super::fields::{Content, Entry};
 use super::query::{RESERVED_KEPT, RESERVED_KEPT_IN_LIST};
-use crate::invoke::{ArgumentError, ArgumentFault};
+use crate::invoke::ArgumentError;
 
 /// The whole text of a form.
 pub(super) fn write(entries: &[Entry<'_>]) -> Result<String, ArgumentError> {
@@ -25,13 +24,7 @@ pub(super) fn write(entries: &[Entry<'_>]) -> Result<String, ArgumentError> {
                 // to be encoded themselves.
                 let is_comma = *separator == ',';
                 if !is_comma && items.iter().any(|item| item.contains(*separator)) {
-                    return Err(about(
-                        ArgumentFault::InvalidType,
-                        entry
-                            .field
-                            .map_or(&entry.key, |field| &field.member.argument),
-                        "holds the separator of its list inside an item",
-                    ));
+                    return Err(entry.holds_separator());
                 }
                 let kept: &[u8] = if allows_reserved && is_comma {
                     RESERVED_KEPT_IN_LIST

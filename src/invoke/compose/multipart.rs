@@ -5,10 +5,10 @@
 
 use std::fmt::Write as _;
 
-use super::fault::{about, uncomposable};
+use super::fault::uncomposable;
 use super::fields::{Content, Entry};
 use crate::catalog::{FileUse, is_json_media_type};
-use crate::invoke::{ArgumentError, ArgumentFault};
+use crate::invoke::ArgumentError;
 use crate::json::sha256_hex;
 
 /// Digits of the hash that make a boundary; with its first word 40 of the 70 characters that are allowed.
@@ -88,13 +88,7 @@ fn part(entry: &Entry<'_>) -> Result<Vec<u8>, ArgumentError> {
         }
         Content::Joined(items, separator) => {
             if items.iter().any(|item| item.contains(*separator)) {
-                return Err(about(
-                    ArgumentFault::InvalidType,
-                    entry
-                        .field
-                        .map_or(&entry.key, |field| &field.member.argument),
-                    "holds the separator of its list inside an item",
-                ));
+                return Err(entry.holds_separator());
             }
             let text = items.join(separator.encode_utf8(&mut [0; 4]));
             (None, text.into_bytes())
